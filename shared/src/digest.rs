@@ -1,0 +1,57 @@
+//! SHA-256 digests: the name of a file's content, of a plan, of a stored output.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 digest as 64 lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Digest(String);
+
+impl Digest {
+    /// The digest of `bytes`.
+    pub fn of(bytes: impl AsRef<[u8]>) -> Digest {
+        let mut hex = String::with_capacity(64);
+        for byte in Sha256::digest(bytes.as_ref()) {
+            hex.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
+            hex.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
+        }
+        Digest(hex)
+    }
+
+    /// Takes a digest that somebody wrote down; `None` unless it is 64 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Digest> {
+        let well_formed = text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        well_formed.then(|| Digest(text.to_ascii_lowercase()))
+    }
+
+    /// All 64 digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first 12 digits: enough to name one thing within a session.
+    pub fn short(&self) -> &str {
+        self.0.get(..12).unwrap_or(&self.0)
+    }
+}
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_the_published_vector() {
+        // FIPS 180-4, the one-block message "abc".
+        let expect = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(Digest::of("abc").as_str(), expect);
+        assert_eq!(Digest::parse(expect), Some(Digest::of("abc")));
+        assert_eq!(Digest::parse("abc"), None);
+    }
+}

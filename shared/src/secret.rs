@@ -1,0 +1,33 @@
+//! A key that cannot be printed by accident.
+
+/// Prints as `***`; only [`Secret::expose`] gives the text.
+///
+/// ```compile_fail
+/// let key = tandem_shared::secret::Secret::new("sk-1".into());
+/// println!("{key}");
+/// ```
+///
+/// ```
+/// let key = tandem_shared::secret::Secret::new("sk-1".into());
+/// assert_eq!(format!("{key:?}"), "***");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a key.
+    pub fn new(text: String) -> Secret {
+        Secret(text)
+    }
+
+    /// The key itself, for the one place that sends it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
+}

@@ -1,0 +1,161 @@
+//! The numbers and choices that rooms are handed. None has a default here: `config/default.toml` is the only place.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use crate::tool::ReadLimits;
+
+/// `[loop]`: when a run ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoopSettings {
+    /// Rounds of the planner in one turn.
+    pub planner_rounds: u32,
+    /// Rounds of the executor in one turn.
+    pub executor_rounds: u32,
+    /// Seconds a task may take; 0 is no limit.
+    pub time_budget_s: u64,
+    /// Prompt tokens a task may send in all; 0 is no limit.
+    pub input_tokens: u64,
+    /// Rounds in a row in which every call failed.
+    pub failing_rounds: u32,
+    /// Read calls that run side by side.
+    pub parallel_reads: usize,
+    /// Continuations of a reply that was cut by the token limit.
+    pub reply_continues: u32,
+    /// Calls that the loop guard looks back on.
+    pub guard_window: usize,
+    /// Equal repeats that make a loop.
+    pub guard_repeats: usize,
+    /// The longest cycle of calls that the guard sees.
+    pub guard_period: usize,
+    /// Strikes on one loop after which the run is stopped.
+    pub guard_strikes: u32,
+    /// Failures of one plan step's check that are sent back for repair.
+    pub check_failures: u32,
+}
+
+/// `[context]`: when and how far the conversation is cut.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContextSettings {
+    /// Window in tokens when the role's `context_window` is not set.
+    pub window: u64,
+    /// Share of the window kept for the answer when the role has no `max_tokens`.
+    pub reserve: f64,
+    /// Share of the budget at which the model is warned.
+    pub warn: f64,
+    /// Share at which older results become one-line references.
+    pub mask: f64,
+    /// Newest results that masking keeps.
+    pub mask_keep: usize,
+    /// Share at which older results become bare markers.
+    pub prune: f64,
+    /// Tokens of newest results that pruning keeps, at most a third of the budget.
+    pub prune_keep_tokens: u64,
+    /// Share at which all but a few results become bare markers.
+    pub aggressive: f64,
+    /// Newest results that the aggressive stage keeps.
+    pub aggressive_keep: usize,
+    /// Share at which the middle of the conversation is summarised.
+    pub compact: f64,
+    /// Newest rounds that a summary leaves as they are.
+    pub compact_keep: usize,
+    /// Characters over which a result is offloaded.
+    pub offload_chars: usize,
+}
+
+/// When the thinking phase runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThinkingMode {
+    /// Never.
+    Off,
+    /// At the start of a turn and of a plan step, after a failure or a denial, and when the loop guard asks.
+    Auto,
+    /// Before every request.
+    Always,
+}
+
+/// How far the thinking phase may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Depth {
+    /// A few sentences.
+    Low,
+    /// A page.
+    Medium,
+    /// As long as it takes.
+    High,
+}
+
+/// `[thinking]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThinkingSettings {
+    /// When it runs.
+    pub mode: ThinkingMode,
+    /// Which of the limits below goes.
+    pub depth: Depth,
+    /// Answer tokens at depth low.
+    pub low_tokens: u32,
+    /// Answer tokens at depth medium.
+    pub medium_tokens: u32,
+    /// Answer tokens at depth high.
+    pub high_tokens: u32,
+    /// Whether a drafted plan is judged by the critique role before it is shown.
+    pub critique: bool,
+}
+
+impl ThinkingSettings {
+    /// The answer limit in tokens at the chosen depth.
+    pub fn max_tokens(&self) -> u32 {
+        match self.depth {
+            Depth::Low => self.low_tokens,
+            Depth::Medium => self.medium_tokens,
+            Depth::High => self.high_tokens,
+        }
+    }
+}
+
+/// How much a run may do without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Approval {
+    /// Edits and commands are asked for, save allow-listed commands.
+    Ask,
+    /// Edits inside the root go ahead; commands are asked for.
+    AutoEdit,
+    /// Everything goes ahead, save what the danger list names.
+    Auto,
+    /// Only what the allow-list or an approved plan names goes ahead; the rest is denied without a question.
+    Strict,
+    /// Nothing is written and nothing is run: plans only.
+    Plan,
+}
+
+/// When a session plans first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanMode {
+    /// The planner answers, and drafts a plan only where something is to be changed.
+    Auto,
+    /// A plan is demanded.
+    Always,
+    /// Straight to the executor.
+    Never,
+}
+
+/// `[commands]`: bounds and rules of `run_command`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommandSettings {
+    /// Seconds without output after which a command is stopped.
+    pub idle_s: u64,
+    /// Seconds after which a command is stopped.
+    pub absolute_s: u64,
+    /// Characters of output that reach the model, head and tail.
+    pub output_chars: usize,
+    /// Commands that run without a question, as patterns over parsed words (`git status *`).
+    pub allow: Vec<String>,
+}
