@@ -8,6 +8,7 @@ pub mod interrupt;
 pub mod model;
 pub mod person;
 pub mod plan;
+pub mod proof;
 pub mod role;
 pub mod secret;
 pub mod tool;
