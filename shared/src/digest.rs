@@ -11,8 +11,12 @@ pub struct Digest(String);
 impl Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: impl AsRef<[u8]>) -> Digest {
+        Digest::from_bytes(&Sha256::digest(bytes.as_ref()))
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Digest {
         let mut hex = String::with_capacity(64);
-        for byte in Sha256::digest(bytes.as_ref()) {
+        for byte in bytes {
             hex.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
             hex.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
         }
@@ -36,6 +40,22 @@ impl Digest {
     }
 }
 
+/// Digests bytes that arrive in pieces, so that a file of any size needs no memory of its own size.
+#[derive(Clone, Debug, Default)]
+pub struct Digester(Sha256);
+
+impl Digester {
+    /// Takes the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all pieces as one.
+    pub fn finish(self) -> Digest {
+        Digest::from_bytes(&self.0.finalize())
+    }
+}
+
 impl std::fmt::Display for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
@@ -53,5 +73,13 @@ mod tests {
         assert_eq!(Digest::of("abc").as_str(), expect);
         assert_eq!(Digest::parse(expect), Some(Digest::of("abc")));
         assert_eq!(Digest::parse("abc"), None);
+    }
+
+    #[test]
+    fn pieces_digest_like_the_whole() {
+        let mut digester = Digester::default();
+        digester.update(b"a");
+        digester.update(b"bc");
+        assert_eq!(digester.finish(), Digest::of("abc"));
     }
 }

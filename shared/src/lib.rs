@@ -2,16 +2,22 @@
 //!
 //! This crate never prints, never speaks HTTP, and never reads an environment variable.
 
-pub mod call;
+pub mod role;
 pub mod digest;
+pub mod secret;
+pub mod workspace;
 pub mod interrupt;
-pub mod model;
 pub mod person;
 pub mod plan;
 pub mod proof;
-pub mod role;
-pub mod secret;
+pub mod call;
 pub mod tool;
 pub mod journal;
 pub mod settings;
-pub mod workspace;
+pub mod model;
+pub mod record;
+pub mod history;
+pub mod doom_loop;
+pub mod facts;
+pub mod store;
+pub mod event;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Plan, PlanDraft, PlanError, PlanStep};
+use super::canonical::{Plan, PlanDraft, PlanError, PlanStep};
 
 const GOAL: &str = "# Plan: ";
 const CONSTRAINTS: &str = "## Constraints";

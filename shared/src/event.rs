@@ -1,0 +1,264 @@
+//! What a front end says and what it hears. Every front end speaks these two enums and nothing else.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::Receipt;
+use crate::facts::{Change, RoleSpent};
+use crate::person::{Answer, Question};
+use crate::plan::Plan;
+use crate::proof::{CheckRun, StepProof};
+use crate::record::{Decision, Moment, Stage, TurnEnd};
+use crate::role::{ActingRole, Role};
+
+/// What a front end says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// The person's words, for the planner or straight to the executor.
+    Prompt {
+        /// As typed.
+        text: String,
+        /// Who is to work on them.
+        to: ActingRole,
+    },
+    /// An answer to [`Event::Asked`].
+    Answer {
+        /// The question's id.
+        id: u64,
+        /// The answer; `None` when nobody answers.
+        answer: Option<Answer>,
+    },
+    /// A decision on the plan of [`Event::PlanReady`].
+    Decide {
+        /// Approve, revise or reject.
+        decision: Decision,
+    },
+    /// Carry out the newest approved or drafted plan.
+    Execute,
+    /// Summarise the conversation now.
+    Compact,
+    /// Bind a role to another model: `provider/model`.
+    Bind {
+        /// All acting roles when absent.
+        role: Option<Role>,
+        /// `provider/model`.
+        model: String,
+    },
+    /// Use another named set of bindings.
+    Profile {
+        /// Its name.
+        name: String,
+    },
+    /// Tell the state of the session.
+    Status,
+    /// Tell what fills the window.
+    Context,
+    /// End the session.
+    Close,
+}
+
+/// What a front end hears.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+pub enum Event {
+    /// The session is open.
+    SessionOpened {
+        /// The canonical root.
+        root: String,
+        /// Whether it was taken up again.
+        resumed: bool,
+    },
+    /// A turn began.
+    TurnOpened {
+        /// Who works on it.
+        role: ActingRole,
+        /// `provider/model`.
+        model: String,
+    },
+    /// A piece of the answer.
+    Delta {
+        /// The text.
+        text: String,
+    },
+    /// A piece of the model's own reasoning.
+    Reasoning {
+        /// The text.
+        text: String,
+    },
+    /// A request failed and is sent again; text heard since the last event of another kind is void.
+    Retry {
+        /// Counted from 1.
+        attempt: u32,
+        /// Milliseconds until the next try.
+        wait_ms: u64,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The thinking phase spoke.
+    Thinking {
+        /// What it said.
+        text: String,
+    },
+    /// The critique spoke.
+    Critique {
+        /// Whether the plan stands.
+        accepted: bool,
+        /// What it said.
+        text: String,
+    },
+    /// A call begins.
+    ToolCall {
+        /// The call's id.
+        call_id: String,
+        /// The tool.
+        name: String,
+        /// Its main argument, on one line, cut.
+        summary: String,
+        /// The arguments as the model wrote them.
+        arguments: String,
+    },
+    /// A call got its outcome.
+    ToolResult {
+        /// The call's id.
+        call_id: String,
+        /// The tool.
+        name: String,
+        /// `ok`, `error`, `denied` or `interrupted`.
+        outcome: String,
+        /// The first 200 characters.
+        preview: String,
+        /// Milliseconds.
+        duration_ms: u64,
+        /// What was written, if anything.
+        receipts: Vec<Receipt>,
+    },
+    /// Only a person can go on.
+    Asked {
+        /// To be repeated in the answer.
+        id: u64,
+        /// The question.
+        question: Question,
+    },
+    /// A plan was drafted and saved.
+    Plan {
+        /// Its id.
+        id: String,
+        /// The plan.
+        plan: Plan,
+        /// Files it names that changed since it was made.
+        stale: Vec<String>,
+    },
+    /// A plan waits for a decision.
+    PlanReady {
+        /// Its id.
+        id: String,
+    },
+    /// Somebody decided.
+    PlanDecided {
+        /// Its id.
+        id: String,
+        /// What.
+        decision: Decision,
+    },
+    /// The harness ran a check.
+    Check {
+        /// The plan step, counted from 1.
+        step: usize,
+        /// Before or after the step's work.
+        moment: Moment,
+        /// What came of it.
+        run: CheckRun,
+    },
+    /// A reminder was placed.
+    Reminder {
+        /// Its id.
+        id: String,
+    },
+    /// A context stage acted.
+    Context {
+        /// Which.
+        stage: Stage,
+        /// Estimated tokens in use before it.
+        used: u64,
+        /// Tokens that may be used.
+        budget: u64,
+        /// Estimated tokens freed.
+        freed: u64,
+    },
+    /// The loop guard struck.
+    Loop {
+        /// From 1.
+        strike: u32,
+    },
+    /// Something worth knowing.
+    Notice {
+        /// For a person.
+        text: String,
+    },
+    /// Tokens of a request.
+    Usage {
+        /// Who asked.
+        role: Role,
+        /// All of the role's requests so far.
+        spent: RoleSpent,
+    },
+    /// A turn ended.
+    Done {
+        /// The report.
+        report: Report,
+    },
+    /// Something failed; the session goes on if it can.
+    Error {
+        /// For a person.
+        message: String,
+        /// The exit code that it means for a run that ends with it.
+        exit: u8,
+    },
+}
+
+/// How a turn went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The session.
+    pub session: String,
+    /// How the turn ended.
+    pub end: TurnEnd,
+    /// The exit code that it means.
+    pub exit: u8,
+    /// The answer in words, possibly empty.
+    pub answer: String,
+    /// The plan's id, if there is a plan.
+    pub plan: Option<String>,
+    /// Each step of an executed plan with what is shown of it.
+    pub steps: Vec<StepReport>,
+    /// Files changed in the session, by path.
+    pub changed: BTreeMap<String, Change>,
+    /// Requests, tokens and cost by role.
+    pub spent: BTreeMap<Role, RoleSpent>,
+}
+
+/// One plan step in a report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepReport {
+    /// What was to be done.
+    pub what: String,
+    /// The check, if any.
+    pub check: Option<String>,
+    /// What is shown.
+    pub proof: StepProof,
+}
+
+/// An event as programs read it: one JSON object a line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Envelope {
+    /// The session.
+    pub id: String,
+    /// Counted from 0 without gaps, in one process.
+    pub seq: u64,
+    /// Milliseconds since 1970, UTC.
+    pub ts: u64,
+    /// `type` and `payload`.
+    #[serde(flatten)]
+    pub event: Event,
+}

@@ -1,0 +1,319 @@
+//! One session's file: the append-only log, the blobs, and what is folded from the log.
+//!
+//! Facts and history are not stored beside the log: they are folded from it when the file is opened, so they cannot
+//! disagree with it, and the transaction that appends a record is the one that changes them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
+use uuid::Uuid;
+
+use super::file::{self, StoreError};
+use crate::call::{ErrorKind, Outcome, ToolCall, ToolError};
+use crate::digest::Digest;
+use crate::facts::Facts;
+use crate::history::History;
+use crate::journal::{GrantedBy, Journal};
+use crate::record::{Audit, Entry, Record, TurnEnd};
+use crate::role::Role;
+use crate::tool::Archive;
+
+const LOG: TableDefinition<u64, &[u8]> = TableDefinition::new("log");
+const BLOBS: TableDefinition<&str, &[u8]> = TableDefinition::new("blobs");
+/// A session that another process runs is not waited for.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Milliseconds since 1970, UTC. Handed in, so that time can be chosen in a test.
+pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// An open session. Held open while it runs, so that no other process can write it.
+pub struct SessionStore {
+    id: String,
+    path: PathBuf,
+    database: Database,
+    clock: Clock,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    next: u64,
+    history: History,
+    facts: Facts,
+    /// Taken in, but not yet durable.
+    waiting: Vec<Entry>,
+}
+
+impl State {
+    fn fold(&mut self, record: &Record) {
+        let call = match record {
+            Record::Stepped { call_id, .. } => self.history.call(call_id).cloned(),
+            _ => None,
+        };
+        self.history.apply(record);
+        self.facts.apply(record, call.as_ref());
+    }
+}
+
+impl SessionStore {
+    /// Starts a session in `folder`.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn create(folder: &Path, root: &Path, version: &str, clock: Clock) -> Result<SessionStore, StoreError> {
+        let id = Uuid::now_v7().to_string();
+        let path = session_path(folder, &id);
+        let database = file::open(&path, PATIENCE)?;
+        let store = SessionStore { id, path, database, clock, state: Mutex::default() };
+        store.record([Record::Opened { root: root.display().to_string(), version: version.to_owned() }])?;
+        Ok(store)
+    }
+
+    /// Takes a session up again. Calls that were in flight get [`Outcome::Interrupted`], which is saved at once.
+    ///
+    /// # Errors
+    /// When there is none, when it is in use, or when it is damaged.
+    pub fn resume(folder: &Path, id: &str, clock: Clock) -> Result<SessionStore, StoreError> {
+        let path = session_path(folder, id);
+        if !path.exists() {
+            return Err(StoreError::Missing(id.to_owned()));
+        }
+        let database = file::open(&path, PATIENCE)?;
+        let entries = read_log(&database, &path)?;
+        let mut state = State::default();
+        for entry in &entries {
+            state.next = entry.seq + 1;
+            state.fold(&entry.record);
+        }
+        let store = SessionStore { id: id.to_owned(), path, database, clock, state: Mutex::new(state) };
+        store.settle_crash()?;
+        Ok(store)
+    }
+
+    /// All entries of a session, without taking it up.
+    ///
+    /// # Errors
+    /// When there is none or it is damaged.
+    pub fn read(folder: &Path, id: &str) -> Result<Vec<Entry>, StoreError> {
+        let path = session_path(folder, id);
+        if !path.exists() {
+            return Err(StoreError::Missing(id.to_owned()));
+        }
+        read_log(&file::open_to_read(&path, PATIENCE)?, &path)
+    }
+
+    /// Deletes a session's file.
+    ///
+    /// # Errors
+    /// When there is none, or when a process has it open.
+    pub fn delete(folder: &Path, id: &str) -> Result<(), StoreError> {
+        let path = session_path(folder, id);
+        if !path.exists() {
+            return Err(StoreError::Missing(id.to_owned()));
+        }
+        drop(file::open(&path, PATIENCE)?);
+        std::fs::remove_file(&path).map_err(|error| StoreError::failed(&path, error))
+    }
+
+    /// The session's id, a UUID of version 7.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Takes a record into history and facts; it becomes durable with the next [`SessionStore::commit`].
+    pub fn note(&self, record: Record) {
+        let mut state = self.state();
+        state.fold(&record);
+        let entry = Entry { seq: state.next, ts: (self.clock)(), record };
+        state.next += 1;
+        state.waiting.push(entry);
+    }
+
+    /// Makes everything that was noted durable, in one transaction.
+    ///
+    /// # Errors
+    /// When the disk fails; the records stay waiting.
+    pub fn commit(&self) -> Result<(), StoreError> {
+        let mut state = self.state();
+        if state.waiting.is_empty() {
+            return Ok(());
+        }
+        self.write(&state.waiting).map_err(|error| StoreError::failed(&self.path, error))?;
+        state.waiting.clear();
+        Ok(())
+    }
+
+    /// Notes records and makes them durable.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn record(&self, records: impl IntoIterator<Item = Record>) -> Result<(), StoreError> {
+        for record in records {
+            self.note(record);
+        }
+        self.commit()
+    }
+
+    /// Looks at the facts.
+    pub fn facts<T>(&self, look: impl FnOnce(&Facts) -> T) -> T {
+        look(&self.state().facts)
+    }
+
+    /// Looks at the history.
+    pub fn history<T>(&self, look: impl FnOnce(&History) -> T) -> T {
+        look(&self.state().history)
+    }
+
+    /// Keeps bytes by their digest.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn put_blob(&self, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let digest = Digest::of(bytes);
+        self.write_blob(digest.as_str(), bytes).map_err(|error| StoreError::failed(&self.path, error))?;
+        Ok(digest)
+    }
+
+    /// The bytes behind a digest or its first digits.
+    pub fn blob(&self, id: &str) -> Option<Vec<u8>> {
+        let reader = self.database.begin_read().ok()?;
+        let table = reader.open_table(BLOBS).ok()?;
+        let (name, bytes) = table.range(id..).ok()?.next()?.ok()?;
+        (id.len() >= 8 && name.value().starts_with(id)).then(|| bytes.value().to_vec())
+    }
+
+    /// All durable entries.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
+        read_log(&self.database, &self.path)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, entries: &[Entry]) -> Result<(), redb::Error> {
+        let writer = self.database.begin_write()?;
+        {
+            let mut log = writer.open_table(LOG)?;
+            for entry in entries {
+                let bytes = serde_json::to_vec(entry).map_err(|error| redb::Error::Io(error.into()))?;
+                log.insert(entry.seq, bytes.as_slice())?;
+            }
+        }
+        Ok(writer.commit()?)
+    }
+
+    fn write_blob(&self, name: &str, bytes: &[u8]) -> Result<(), redb::Error> {
+        let writer = self.database.begin_write()?;
+        writer.open_table(BLOBS)?.insert(name, bytes)?;
+        Ok(writer.commit()?)
+    }
+
+    /// Gives what was in flight an outcome, and closes a turn that never ended.
+    fn settle_crash(&self) -> Result<(), StoreError> {
+        let pending = self.history(History::pending);
+        let turn_open = self.history(|history| history.turns().last().is_some_and(|turn| turn.end.is_none()));
+        for call in &pending {
+            let started = self.facts(|facts| facts.granted.contains_key(&call.id));
+            let role = self.facts(|facts| facts.turn.role.map_or(Role::Planner, Role::from));
+            let text = if started {
+                "Interrupted: tandem ended while this call ran. Whether it took effect is unknown; look before you \
+                 rely on it, and do not simply repeat it."
+            } else {
+                "Interrupted: tandem ended before this call ran. It had no effect."
+            };
+            self.note(Record::Stepped {
+                call_id: call.id.clone(),
+                outcome: Outcome::Interrupted(text.to_owned()),
+                audit: Audit {
+                    tool: call.name.clone(),
+                    args_hash: Digest::of(crate::doom_loop::canonical(&call.arguments)).short().to_owned(),
+                    path_scope: Vec::new(),
+                    result: "interrupted".to_owned(),
+                    duration_ms: 0,
+                    approved_by: self.facts(|facts| facts.granted.get(&call.id).copied()),
+                    rollback_of: None,
+                    turn: self.facts(|facts| facts.turns),
+                    role,
+                },
+            });
+        }
+        if turn_open {
+            self.note(Record::TurnClosed { end: TurnEnd::Crashed });
+        }
+        let interrupted = pending.iter().map(|call| call.name.clone()).collect();
+        self.note(Record::Resumed { interrupted });
+        self.commit()
+    }
+}
+
+impl Journal for SessionStore {
+    fn started(&self, call: &ToolCall, by: GrantedBy) -> Result<(), ToolError> {
+        self.record([Record::Started { call_id: call.id.clone(), by }]).map_err(not_durable)
+    }
+
+    fn before_image(&self, call: &ToolCall, path: &str, content: Option<&[u8]>) -> Result<(), ToolError> {
+        let blob = content.map(|bytes| self.put_blob(bytes)).transpose().map_err(not_durable)?;
+        self.record([Record::Imaged { call_id: call.id.clone(), path: path.to_owned(), blob }]).map_err(not_durable)
+    }
+
+    fn last_seen(&self, path: &str) -> Option<Digest> {
+        self.facts(|facts| facts.seen.get(path).cloned())
+    }
+}
+
+impl Archive for SessionStore {
+    fn recall(&self, id: &str) -> Option<String> {
+        if let Some(bytes) = self.blob(id) {
+            return Some(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        self.history(|history| {
+            history.steps().find(|step| step.call.id == id).map(|step| step.outcome.content().to_owned())
+        })
+    }
+}
+
+/// The ids of all sessions in `folder`, oldest first: their first part is a time.
+pub fn list_ids(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut ids: Vec<String> = files
+        .filter_map(|file| file.file_name().to_str()?.strip_suffix(".redb").map(str::to_owned))
+        .collect();
+    ids.sort();
+    ids
+}
+
+fn session_path(folder: &Path, id: &str) -> PathBuf {
+    folder.join(format!("{id}.redb"))
+}
+
+fn not_durable(error: StoreError) -> ToolError {
+    ToolError::new(
+        ErrorKind::Io,
+        format!("Nothing was done, because the session's log could not be written: {error}"),
+    )
+}
+
+fn read_log(database: &impl ReadableDatabase, path: &Path) -> Result<Vec<Entry>, StoreError> {
+    let scan = || -> Result<Vec<Entry>, redb::Error> {
+        let reader = database.begin_read()?;
+        let table = match reader.open_table(LOG) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut entries = Vec::new();
+        for row in table.iter()? {
+            let (_, bytes) = row?;
+            let entry = serde_json::from_slice(bytes.value()).map_err(|error| redb::Error::Io(error.into()))?;
+            entries.push(entry);
+        }
+        Ok(entries)
+    };
+    scan().map_err(|error| StoreError::Damaged { path: path.to_owned(), reason: error.to_string() })
+}
