@@ -236,7 +236,8 @@ impl Facts {
         match record {
             Record::TurnOpened { role, plan_demanded, .. } => {
                 self.turns += 1;
-                self.turn = TurnFacts { role: Some(*role), plan_demanded: *plan_demanded, ..TurnFacts::default() };
+                self.turn =
+                    TurnFacts { role: Some(*role), plan_demanded: *plan_demanded, ..TurnFacts::default() };
                 self.round = RoundFacts::default();
                 self.guard.seen.clear();
                 self.guard.struck = None;

@@ -19,5 +19,11 @@ pub mod record;
 pub mod history;
 pub mod doom_loop;
 pub mod facts;
+pub mod template;
+pub mod reminders;
 pub mod store;
 pub mod event;
+
+#[cfg(test)]
+#[path = "../../tests/support/cases.rs"]
+mod cases;

@@ -144,7 +144,9 @@ impl ProjectStore {
             let mut rows = Vec::new();
             for row in table.iter()? {
                 let (_, bytes) = row?;
-                rows.push(serde_json::from_slice(bytes.value()).map_err(|error| redb::Error::Io(error.into()))?);
+                rows.push(
+                    serde_json::from_slice(bytes.value()).map_err(|error| redb::Error::Io(error.into()))?,
+                );
             }
             Ok(rows)
         };

@@ -62,7 +62,12 @@ impl SessionStore {
     ///
     /// # Errors
     /// When the file cannot be made.
-    pub fn create(folder: &Path, root: &Path, version: &str, clock: Clock) -> Result<SessionStore, StoreError> {
+    pub fn create(
+        folder: &Path,
+        root: &Path,
+        version: &str,
+        clock: Clock,
+    ) -> Result<SessionStore, StoreError> {
         let id = Uuid::now_v7().to_string();
         let path = session_path(folder, &id);
         let database = file::open(&path, PATIENCE)?;
@@ -259,7 +264,8 @@ impl Journal for SessionStore {
 
     fn before_image(&self, call: &ToolCall, path: &str, content: Option<&[u8]>) -> Result<(), ToolError> {
         let blob = content.map(|bytes| self.put_blob(bytes)).transpose().map_err(not_durable)?;
-        self.record([Record::Imaged { call_id: call.id.clone(), path: path.to_owned(), blob }]).map_err(not_durable)
+        self.record([Record::Imaged { call_id: call.id.clone(), path: path.to_owned(), blob }])
+            .map_err(not_durable)
     }
 
     fn last_seen(&self, path: &str) -> Option<Digest> {
@@ -310,7 +316,8 @@ fn read_log(database: &impl ReadableDatabase, path: &Path) -> Result<Vec<Entry>,
         let mut entries = Vec::new();
         for row in table.iter()? {
             let (_, bytes) = row?;
-            let entry = serde_json::from_slice(bytes.value()).map_err(|error| redb::Error::Io(error.into()))?;
+            let entry =
+                serde_json::from_slice(bytes.value()).map_err(|error| redb::Error::Io(error.into()))?;
             entries.push(entry);
         }
         Ok(entries)

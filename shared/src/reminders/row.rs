@@ -1,0 +1,68 @@
+//! What a reminder is: an id, a text, a condition on the facts, and limits.
+
+use crate::facts::Facts;
+
+/// A row of the table.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// Its name, which is also that of its prompt file.
+    pub id: &'static str,
+    /// The group it belongs to.
+    pub category: Category,
+    /// Its prompt file.
+    pub text: &'static str,
+    /// Whether an answer in words that it meets is sent back.
+    pub demand: Demand,
+    /// Times it is placed on one occasion.
+    pub cap: u32,
+    /// Rounds between two placings on one occasion.
+    pub cool_down: u64,
+    /// Its condition.
+    pub when: fn(&Facts) -> Option<Due>,
+}
+
+/// The groups of reminders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Category {
+    /// Loops, windows, budgets.
+    Limits,
+    /// After a tool error.
+    ErrorRecovery,
+    /// Before a turn ends.
+    Completion,
+    /// Where a task stands.
+    TaskLifecycle,
+    /// Planning, thinking, acting.
+    PhaseControl,
+    /// Ways of looking.
+    Exploration,
+}
+
+/// Whether a reminder asks for another round where the model ended in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// It waits for the next round, if there is one.
+    Nothing,
+    /// The words are no answer yet: the model is asked again.
+    AnotherRound,
+}
+
+/// A condition that holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// What the cap counts by.
+    pub occasion: String,
+    /// For the places of the text.
+    pub values: Vec<(&'static str, String)>,
+}
+
+/// A reminder to be placed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The row's id.
+    pub id: &'static str,
+    /// What the cap counts by.
+    pub occasion: String,
+    /// As the model reads it.
+    pub text: String,
+}
