@@ -1,0 +1,44 @@
+//! The judge of commands: what a command line is made of, what of it is dangerous, and what may run without a question.
+
+mod allow;
+mod danger;
+mod parse;
+mod place;
+mod wrap;
+
+pub use allow::{Pattern, PatternError};
+pub use danger::{RULES, Rule, Severity};
+pub use parse::{Redirect, Script, Simple, Word, parse};
+pub use place::Place;
+
+/// What the judge says of a command, before modes and persons are asked.
+pub enum Judgement {
+    /// Never to be run.
+    Forbidden(&'static Rule),
+    /// Always to be asked about.
+    Risky(&'static Rule),
+    /// Not understood throughout, so it is asked about; the text says what was not understood.
+    Unclear(String),
+    /// Every part is on the allow-list or only looks.
+    Allowed,
+    /// Understood, and neither allowed nor dangerous: the mode decides.
+    Plain,
+}
+
+/// Judges `command`, which would run by `sh -c` in the root.
+pub fn judge(command: &str, rules: &[Pattern], place: Place<'_>) -> Judgement {
+    let script = parse(command);
+    let danger = danger::worst(&script, place);
+    match danger {
+        Some(rule) if rule.severity == Severity::Catastrophic => return Judgement::Forbidden(rule),
+        Some(rule) => return Judgement::Risky(rule),
+        None => {}
+    }
+    if let Some(odd) = script.odd.first() {
+        return Judgement::Unclear(odd.clone());
+    }
+    if allow::allows(&script, rules) { Judgement::Allowed } else { Judgement::Plain }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,556 @@
+//! Reads a shell command into its simple commands, redirects and pipes, through a grammar and never by splitting text.
+
+use tree_sitter::{Node, Parser};
+
+use super::wrap;
+
+/// A whole command line, flattened: every simple command at any depth, in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// The simple commands, also those inside substitutions, functions and wrappers.
+    pub commands: Vec<Simple>,
+    /// What could not be understood, in words; empty for a command that is understood throughout.
+    pub odd: Vec<String>,
+    /// Names of functions that it defines.
+    pub functions: Vec<String>,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Simple {
+    /// The program and its arguments, quotes removed; empty for a bare redirect or assignment.
+    pub words: Vec<Word>,
+    /// Names of the variables set before the program.
+    pub assigns: Vec<String>,
+    /// Redirects of this command or of a group around it.
+    pub redirects: Vec<Redirect>,
+    /// Text fed to it by a here-document or here-string, where it is known.
+    pub stdin: Option<Word>,
+    /// Whether it, or a group around it, runs in the background.
+    pub background: bool,
+    /// Commands whose output is piped into it, as places in [`Script::commands`].
+    pub upstream: Vec<usize>,
+    /// Commands inside its own words (substitutions), as places in [`Script::commands`].
+    pub inner: Vec<usize>,
+    /// The wrapper that starts it, for example `env` or `xargs`.
+    pub via: Option<String>,
+    /// The function whose body holds it.
+    pub function: Option<String>,
+    /// Where it runs, relative to the root or absolute; `None` when nobody can say.
+    pub dir: Option<String>,
+}
+
+/// A word after quote removal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Word {
+    /// The text; for an unknown word, the source with quotes removed.
+    pub text: String,
+    /// Whether the text is what the program will get; an expansion makes a word unknown.
+    pub known: bool,
+    /// Whether it holds an unquoted file-name pattern.
+    pub glob: bool,
+}
+
+/// A redirect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// The operator, for example `>`, `>>`, `<`, `>&`.
+    pub op: String,
+    /// Where to.
+    pub target: Word,
+}
+
+impl Script {
+    /// Adds the commands of `other` behind its own.
+    pub(super) fn append(&mut self, other: Script) {
+        let offset = self.commands.len();
+        self.odd.extend(other.odd);
+        self.functions.extend(other.functions);
+        self.commands.extend(other.commands.into_iter().map(|mut simple| {
+            for at in simple.upstream.iter_mut().chain(&mut simple.inner) {
+                *at += offset;
+            }
+            simple
+        }));
+    }
+}
+
+impl Simple {
+    /// The program's name without its folder; empty when there is none.
+    pub fn name(&self) -> &str {
+        let text = self.words.first().map_or("", |word| word.text.as_str());
+        text.rsplit('/').next().unwrap_or(text)
+    }
+
+    /// The arguments.
+    pub fn args(&self) -> &[Word] {
+        self.words.get(1..).unwrap_or_default()
+    }
+}
+
+impl Word {
+    /// A word whose text is certain.
+    pub fn known(text: impl Into<String>) -> Word {
+        Word { text: text.into(), known: true, glob: false }
+    }
+}
+
+/// How deep wrapped scripts (`sh -c`, `eval`) are looked into; more is odd, not ignored.
+const MAX_DEPTH: usize = 8;
+
+/// Parses `source`.
+pub fn parse(source: &str) -> Script {
+    let mut walk = Walk { source, script: Script::default(), dir: Some(String::new()), depth: 0 };
+    walk.run();
+    walk.script
+}
+
+/// Parses a script that a command of an outer script runs.
+pub(super) fn parse_inner(source: &str, depth: usize) -> Script {
+    let mut walk = Walk { source, script: Script::default(), dir: None, depth };
+    if depth > MAX_DEPTH {
+        walk.odd("scripts are nested too deep");
+    } else {
+        walk.run();
+    }
+    walk.script
+}
+
+struct Walk<'a> {
+    source: &'a str,
+    script: Script,
+    /// Follows `cd` through the text; order of text is close enough to order of running for the danger list.
+    dir: Option<String>,
+    depth: usize,
+}
+
+#[derive(Clone, Default)]
+struct Around {
+    background: bool,
+    upstream: Vec<usize>,
+    function: Option<String>,
+}
+
+impl<'a> Walk<'a> {
+    fn run(&mut self) {
+        if let Some(c) = self.source.chars().find(|&c| is_deceptive(c)) {
+            self.odd(format!("it holds the invisible character U+{:04X}", u32::from(c)));
+        }
+        let mut parser = Parser::new();
+        if parser.set_language(&tree_sitter_bash::LANGUAGE.into()).is_err() {
+            return self.odd("the shell grammar could not be loaded");
+        }
+        let Some(tree) = parser.parse(self.source, None) else {
+            return self.odd("it could not be parsed");
+        };
+        let root = tree.root_node();
+        if root.has_error() {
+            self.odd("it could not be parsed as a shell command");
+        }
+        self.children(root, &Around::default());
+        if self.script.commands.is_empty() {
+            self.odd("it holds no command");
+        }
+    }
+
+    fn odd(&mut self, what: impl Into<String>) {
+        self.script.odd.push(what.into());
+    }
+
+    fn text(&self, node: Node<'_>) -> &'a str {
+        self.source.get(node.byte_range()).unwrap_or_default()
+    }
+
+    /// Walks the statements below `node`; whatever else stands there is scanned for substitutions.
+    fn children(&mut self, node: Node<'_>, around: &Around) {
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            let mut around = around.clone();
+            let next = child.next_sibling().map_or("", |next| next.kind());
+            around.background |= next == "&";
+            if next == ";;" && node.kind() != "case_item" {
+                self.odd("it could not be parsed as a shell command");
+            }
+            self.statement(child, &around);
+        }
+    }
+
+    fn statement(&mut self, node: Node<'_>, around: &Around) {
+        match node.kind() {
+            "comment" | "variable_name" | "file_descriptor" => {}
+            "list" | "compound_statement" | "subshell" | "do_group" | "if_statement" | "elif_clause"
+            | "else_clause" | "while_statement" | "for_statement" | "case_statement" | "case_item"
+            | "negated_command" => self.children(node, around),
+            "pipeline" => {
+                let mut around = around.clone();
+                let mut cursor = node.walk();
+                for stage in node.named_children(&mut cursor) {
+                    let first = self.script.commands.len();
+                    self.statement(stage, &around);
+                    around.upstream.extend(first..self.script.commands.len());
+                }
+            }
+            "redirected_statement" => self.redirected(node, around),
+            "command" => self.command(node, around),
+            "declaration_command" | "unset_command" => {
+                let keyword = node.child(0).map_or("", |child| self.text(child));
+                let mut simple = self.simple(around);
+                simple.words.push(Word::known(keyword));
+                let mut cursor = node.walk();
+                for child in node.named_children(&mut cursor) {
+                    let (mut word, inner) = self.word(child);
+                    word.known = false;
+                    simple.words.push(word);
+                    simple.inner.extend(inner);
+                }
+                self.push(simple);
+            }
+            "test_command" => {
+                let mut simple = self.simple(around);
+                simple.words.push(Word::known("["));
+                simple.inner = self.scan(node);
+                self.push(simple);
+            }
+            "variable_assignment" | "variable_assignments" => {
+                let mut simple = self.simple(around);
+                simple.assigns.push(self.text(node).split('=').next().unwrap_or_default().to_owned());
+                simple.inner = self.scan(node);
+                self.push(simple);
+            }
+            "function_definition" => {
+                let name = node.child_by_field_name("name").map_or("", |name| self.text(name)).to_owned();
+                self.script.functions.push(name.clone());
+                if let Some(body) = node.child_by_field_name("body") {
+                    let around = Around { function: Some(name), ..around.clone() };
+                    self.statement(body, &around);
+                }
+            }
+            "word"
+            | "string"
+            | "raw_string"
+            | "concatenation"
+            | "number"
+            | "simple_expansion"
+            | "expansion"
+            | "command_substitution"
+            | "process_substitution"
+            | "arithmetic_expansion"
+            | "extglob_pattern" => {
+                self.scan(node);
+            }
+            other => {
+                self.odd(format!("it holds a construct that is not judged here ({other})"));
+                self.scan(node);
+            }
+        }
+    }
+
+    fn simple(&self, around: &Around) -> Simple {
+        Simple {
+            background: around.background,
+            upstream: around.upstream.clone(),
+            function: around.function.clone(),
+            dir: self.dir.clone(),
+            ..Simple::default()
+        }
+    }
+
+    fn redirected(&mut self, node: Node<'_>, around: &Around) {
+        let first = self.script.commands.len();
+        let mut holder = Simple::default();
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            if !self.redirect(child, &mut holder, around) {
+                self.statement(child, around);
+            }
+        }
+        if self.script.commands.len() == first {
+            let simple = self.simple(around);
+            self.script.commands.push(simple);
+        }
+        for simple in self.script.commands.iter_mut().skip(first) {
+            simple.redirects.extend(holder.redirects.iter().cloned());
+            simple.inner.extend(holder.inner.iter().copied());
+            if simple.stdin.is_none() {
+                simple.stdin = holder.stdin.clone();
+            }
+        }
+        // A here-document for a shell is a script, which is only known now.
+        for index in first..self.script.commands.len() {
+            self.unwrap_stdin(index);
+        }
+    }
+
+    /// Takes `node` in if it is a redirect.
+    fn redirect(&mut self, node: Node<'_>, into: &mut Simple, around: &Around) -> bool {
+        match node.kind() {
+            "file_redirect" => {
+                let mut cursor = node.walk();
+                let op = node
+                    .children(&mut cursor)
+                    .find(|child| !child.is_named())
+                    .map_or("", |child| self.text(child))
+                    .to_owned();
+                let mut cursor = node.walk();
+                let targets: Vec<_> = node.children_by_field_name("destination", &mut cursor).collect();
+                if targets.is_empty() {
+                    into.redirects.push(Redirect { op: op.clone(), target: Word::known("-") });
+                }
+                for target in targets {
+                    let (target, inner) = self.word(target);
+                    into.redirects.push(Redirect { op: op.clone(), target });
+                    into.inner.extend(inner);
+                }
+                true
+            }
+            "herestring_redirect" => {
+                if let Some(value) = node.named_child(0) {
+                    let (word, inner) = self.word(value);
+                    into.stdin = Some(word);
+                    into.inner.extend(inner);
+                }
+                true
+            }
+            "heredoc_redirect" => {
+                self.heredoc(node, into, around);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A here-document; the grammar hangs what follows its mark on the same line below it.
+    fn heredoc(&mut self, node: Node<'_>, into: &mut Simple, around: &Around) {
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            match child.kind() {
+                "heredoc_start" | "heredoc_end" | "file_descriptor" => {}
+                "heredoc_body" => {
+                    let inner = self.scan(child);
+                    let known = inner.is_empty() && !self.text(child).contains('$');
+                    into.stdin = Some(Word { text: self.text(child).to_owned(), known, glob: false });
+                    into.inner.extend(inner);
+                }
+                "file_redirect" | "herestring_redirect" => {
+                    self.redirect(child, into, around);
+                }
+                "pipeline" | "command" | "list" | "redirected_statement" => {
+                    let upstream = (0..self.script.commands.len()).collect();
+                    self.statement(child, &Around { upstream, ..around.clone() });
+                }
+                _ => {
+                    self.odd("something follows the mark of a here-document");
+                    self.scan(child);
+                }
+            }
+        }
+    }
+
+    fn command(&mut self, node: Node<'_>, around: &Around) {
+        let mut simple = self.simple(around);
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            match child.kind() {
+                "variable_assignment" => {
+                    let name = child.child_by_field_name("name").map_or("", |name| self.text(name));
+                    simple.assigns.push(name.to_owned());
+                    let inner = self.scan(child);
+                    simple.inner.extend(inner);
+                }
+                "command_name" => {
+                    let (word, inner) = match child.named_child(0) {
+                        Some(name) => self.word(name),
+                        None => (Word { text: self.text(child).to_owned(), ..Word::default() }, Vec::new()),
+                    };
+                    simple.words.push(word);
+                    simple.inner.extend(inner);
+                }
+                "comment" => {}
+                _ if self.redirect(child, &mut simple, around) => {}
+                "subshell" => {
+                    self.odd("a bracket stands where a word is expected");
+                    self.statement(child, around);
+                }
+                _ => {
+                    let (word, inner) = self.word(child);
+                    simple.words.push(word);
+                    simple.inner.extend(inner);
+                }
+            }
+        }
+        self.push(simple);
+    }
+
+    /// Records a command, what its wrappers start, and where a `cd` leads.
+    fn push(&mut self, simple: Simple) {
+        match simple.words.first() {
+            Some(name) if !name.known || name.glob => {
+                self.odd(format!("the command {} is only known when it runs", name.text));
+            }
+            _ => {}
+        }
+        if matches!(simple.name(), "cd" | "pushd" | "popd") {
+            self.dir = match simple.args() {
+                [] => Some("~".to_owned()),
+                [to] if to.text.starts_with(['/', '~']) || to.text.starts_with("$HOME") => {
+                    Some(to.text.clone())
+                }
+                [to] if to.known && to.text != "-" => self.dir.as_deref().map(|dir| match dir {
+                    "" => to.text.clone(),
+                    dir => format!("{dir}/{}", to.text),
+                }),
+                _ => None,
+            };
+        }
+        let index = self.script.commands.len();
+        let started = wrap::started_by(&simple, self.depth);
+        self.script.commands.push(simple);
+        self.take_in(index, started);
+    }
+
+    fn unwrap_stdin(&mut self, index: usize) {
+        let Some(simple) = self.script.commands.get(index) else { return };
+        if let Some(started) = wrap::fed_to_shell(simple, self.depth) {
+            self.take_in(index, started);
+        }
+    }
+
+    /// Adds what the command at `index` starts, in its surroundings.
+    fn take_in(&mut self, index: usize, started: Script) {
+        let Some(outer) = self.script.commands.get(index).cloned() else { return };
+        let first = self.script.commands.len();
+        self.script.append(started);
+        for simple in self.script.commands.iter_mut().skip(first) {
+            simple.upstream.extend(outer.upstream.iter().copied());
+            simple.background |= outer.background;
+            simple.via.get_or_insert_with(|| outer.name().to_owned());
+            if simple.function.is_none() {
+                simple.function = outer.function.clone();
+            }
+            if simple.dir.is_none() {
+                simple.dir = outer.dir.clone();
+            }
+        }
+    }
+
+    /// The word at `node`, and the commands inside it.
+    fn word(&mut self, node: Node<'_>) -> (Word, Vec<usize>) {
+        let raw = self.text(node);
+        let unknown = |text: &str| Word { text: text.to_owned(), known: false, glob: false };
+        match node.kind() {
+            "word" | "number" if node.named_child_count() == 0 => (bare_word(raw), Vec::new()),
+            "raw_string" => {
+                let inside = raw.strip_prefix('\'').and_then(|raw| raw.strip_suffix('\'')).unwrap_or(raw);
+                (Word::known(inside), Vec::new())
+            }
+            "string" => {
+                let inside = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
+                let mut cursor = node.walk();
+                let expands = node.named_children(&mut cursor).any(|child| child.kind() != "string_content");
+                if expands || has_live_dollar(inside) {
+                    (unknown(inside), self.scan(node))
+                } else {
+                    (Word::known(unescape_double(inside)), Vec::new())
+                }
+            }
+            "concatenation" => {
+                let mut whole = Word::known("");
+                let mut inner = Vec::new();
+                let mut cursor = node.walk();
+                for child in node.named_children(&mut cursor) {
+                    let (part, more) = self.word(child);
+                    whole.text.push_str(&part.text);
+                    whole.known &= part.known;
+                    whole.glob |= part.glob;
+                    inner.extend(more);
+                }
+                // Braces are tokens of their own here, and expand in some shells.
+                if !raw.contains(['"', '\'']) && raw.contains('{') {
+                    whole = unknown(raw);
+                }
+                (whole, inner)
+            }
+            _ => (unknown(raw), self.scan(node)),
+        }
+    }
+
+    /// Walks every substitution below `node`; answers the places of their commands.
+    fn scan(&mut self, node: Node<'_>) -> Vec<usize> {
+        let first = self.script.commands.len();
+        if matches!(node.kind(), "command_substitution" | "process_substitution") {
+            self.children(node, &Around::default());
+        } else {
+            let mut cursor = node.walk();
+            for child in node.named_children(&mut cursor) {
+                self.scan(child);
+            }
+        }
+        (first..self.script.commands.len()).collect()
+    }
+}
+
+/// Control characters and marks that change how a line looks without changing what runs.
+fn is_deceptive(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3000}' | '\u{feff}')
+}
+
+/// An unquoted word: backslashes go, patterns are noticed, brace lists are unknown.
+fn bare_word(raw: &str) -> Word {
+    let mut word = Word::known("");
+    let mut chars = raw.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('\n') | None => {}
+                Some(escaped) => word.text.push(escaped),
+            },
+            '*' | '?' | '[' => {
+                word.glob = true;
+                word.text.push(c);
+            }
+            '{' | '$' | '`' => {
+                // `{}` alone is a plain word, the place-holder of find and xargs.
+                word.known &= c == '{' && raw == "{}";
+                word.text.push(c);
+            }
+            _ => word.text.push(c),
+        }
+    }
+    word
+}
+
+fn has_live_dollar(inside: &str) -> bool {
+    let mut escaped = false;
+    let mut chars = inside.chars().peekable();
+    while let Some(c) = chars.next() {
+        let starts_name = |c: &char| c.is_ascii_alphanumeric() || "_({@*#?!-$".contains(*c);
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '`' => return true,
+            '$' if chars.peek().is_some_and(starts_name) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn unescape_double(inside: &str) -> String {
+    let mut text = String::with_capacity(inside.len());
+    let mut chars = inside.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some('\n')) => {
+                chars.next();
+            }
+            ('\\', Some(&next @ ('"' | '\\' | '$' | '`'))) => {
+                text.push(next);
+                chars.next();
+            }
+            _ => text.push(c),
+        }
+    }
+    text
+}

@@ -1,0 +1,165 @@
+//! Programs that start other commands: what they start is judged like what stands in the text.
+
+use super::parse::{Script, Simple, Word, parse_inner};
+
+/// A program whose operands are a command.
+struct Wrapper {
+    name: &'static str,
+    /// Options that take the next word as their value.
+    valued: &'static [&'static str],
+    /// Operands before the command.
+    skip: usize,
+}
+
+const fn wrapper(name: &'static str, valued: &'static [&'static str], skip: usize) -> Wrapper {
+    Wrapper { name, valued, skip }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    wrapper("env", &["-u", "--unset", "-C", "--chdir"], 0),
+    wrapper("time", &["-f", "-o"], 0),
+    wrapper("timeout", &["-s", "--signal", "-k", "--kill-after"], 1),
+    wrapper("nohup", &[], 0),
+    wrapper("nice", &["-n"], 0),
+    wrapper("ionice", &["-c", "-n"], 0),
+    wrapper("stdbuf", &["-i", "-o", "-e"], 0),
+    wrapper("setsid", &[], 0),
+    wrapper("xargs", &["-n", "-I", "-P", "-L", "-d", "-a", "-s", "-E"], 0),
+    wrapper("sudo", &["-u", "-g", "-h", "-p", "-C", "-D", "-r", "-t", "-U"], 0),
+    wrapper("doas", &["-u", "-C"], 0),
+    wrapper("command", &[], 0),
+    wrapper("builtin", &[], 0),
+    wrapper("exec", &["-a"], 0),
+    wrapper("watch", &["-n", "--interval"], 0),
+    wrapper("strace", &["-o", "-e", "-p", "-s"], 0),
+    wrapper("flock", &["-w", "-E"], 1),
+    wrapper("chroot", &[], 1),
+    wrapper("busybox", &[], 0),
+    wrapper("parallel", &["-j", "-I"], 0),
+    wrapper("unshare", &[], 0),
+];
+
+/// Programs that read a script from `-c`, from a file or from their input.
+pub(super) const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
+
+/// What `simple` starts, as a script of its own; empty when it is no wrapper.
+pub(super) fn started_by(simple: &Simple, depth: usize) -> Script {
+    let name = simple.name();
+    let args = simple.args();
+    if SHELLS.contains(&name) || name == "su" {
+        return after_c(args).map_or_else(Script::default, |script| inner(script, depth));
+    }
+    match name {
+        "eval" => inner(&joined(args), depth),
+        "trap" => args.first().map_or_else(Script::default, |script| inner(script, depth)),
+        "find" => found(args),
+        _ => WRAPPERS
+            .iter()
+            .find(|wrapper| wrapper.name == name)
+            .and_then(|wrapper| operands(wrapper, args))
+            .map_or_else(Script::default, |words| again(words, depth)),
+    }
+}
+
+/// What a shell is fed by a here-document or here-string.
+pub(super) fn fed_to_shell(simple: &Simple, depth: usize) -> Option<Script> {
+    let stdin = simple.stdin.as_ref()?;
+    let reads_input =
+        SHELLS.contains(&simple.name()) && simple.args().iter().all(|arg| arg.text.starts_with('-'));
+    reads_input.then(|| inner(stdin, depth))
+}
+
+fn inner(script: &Word, depth: usize) -> Script {
+    if script.known {
+        return parse_inner(&script.text, depth + 1);
+    }
+    // The known rest may still show a danger, so it is looked at all the same.
+    let mut parsed = parse_inner(&script.text, depth + 1);
+    parsed.odd.push(format!("the script {} is only known when it runs", script.text));
+    parsed
+}
+
+/// A wrapper may start a wrapper.
+fn again(words: Vec<Word>, depth: usize) -> Script {
+    let simple = Simple { words, ..Simple::default() };
+    let mut script = Script::default();
+    match simple.words.first() {
+        Some(name) if !name.known => {
+            script.odd.push(format!("the command {} is only known when it runs", name.text))
+        }
+        _ => {}
+    }
+    if depth > 16 {
+        script.odd.push("wrappers are nested too deep".to_owned());
+        return script;
+    }
+    let started = started_by(&simple, depth + 1);
+    let via = simple.name().to_owned();
+    script.commands.push(simple);
+    script.append(started);
+    for simple in script.commands.iter_mut().skip(1) {
+        simple.via.get_or_insert_with(|| via.clone());
+    }
+    script
+}
+
+fn operands(wrapper: &Wrapper, args: &[Word]) -> Option<Vec<Word>> {
+    let mut skip = wrapper.skip;
+    let mut at = 0;
+    let mut options = true;
+    while let Some(arg) = args.get(at) {
+        let text = arg.text.as_str();
+        if options && text == "--" {
+            options = false;
+            at += 1;
+        } else if options && wrapper.valued.contains(&text) {
+            at += 2;
+        } else if options && text.starts_with('-') && text.len() > 1 {
+            // `command -v` only looks a name up.
+            if wrapper.name == "command" && matches!(text, "-v" | "-V") {
+                return None;
+            }
+            at += 1;
+        } else if wrapper.name == "env" && text.contains('=') {
+            at += 1;
+        } else if skip > 0 {
+            skip -= 1;
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    let words = args.get(at..)?;
+    (!words.is_empty()).then(|| words.to_vec())
+}
+
+/// The word after the option that holds `c`.
+fn after_c(args: &[Word]) -> Option<&Word> {
+    let at = args.iter().position(|arg| {
+        arg.text == "--command"
+            || (arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains('c'))
+    })?;
+    args.get(at + 1..)?.iter().find(|arg| !arg.text.starts_with('-'))
+}
+
+fn joined(args: &[Word]) -> Word {
+    Word {
+        text: args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" "),
+        known: args.iter().all(|arg| arg.known && !arg.glob),
+        glob: false,
+    }
+}
+
+/// The commands behind `-exec` and its kin.
+fn found(args: &[Word]) -> Script {
+    let mut script = Script::default();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        if matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
+            let words: Vec<Word> =
+                rest.by_ref().take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
+            script.append(again(words, 0));
+        }
+    }
+    script
+}
