@@ -1,1 +1,25 @@
-//! x
+//! Binds a model to each role. The only code of tandem that speaks HTTP.
+//!
+//! This crate never prints, never reads an environment variable and never decides what to say: it sends one request,
+//! reads the reply as it arrives, tries again where that can help, and reports what went wrong where it cannot.
+
+mod router;
+mod provider;
+mod local;
+mod script;
+
+mod ask;
+mod endpoint;
+mod fault;
+mod clean;
+mod wire;
+
+mod decode;
+mod assemble;
+mod calls;
+mod sse;
+
+pub use local::find_local;
+pub use provider::{Binding, KeySource, Provider, RouterError, Transport};
+pub use router::Router;
+pub use script::Script;

@@ -1,0 +1,290 @@
+//! One provider at work: its connection and its key, both made when the first request needs them.
+
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_openai::config::OpenAIConfig;
+use async_openai::error::OpenAIError;
+use async_openai::middleware::HttpRequestFactory;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Response, Url};
+use serde_json::Value;
+use tandem_shared::role::Role;
+use tandem_shared::secret::Secret;
+use tokio::sync::OnceCell;
+
+use crate::fault::Fault;
+use crate::provider::{Provider, RouterError, Transport};
+use crate::wire::LimitKey;
+
+/// A provider with what it needs to send.
+pub(crate) struct Endpoint {
+    pub(crate) provider: Provider,
+    /// Without a trailing slash. Empty for a script.
+    pub(crate) base: String,
+    pub(crate) limit_key: LimitKey,
+    headers: HeaderMap,
+    http: OnceLock<Result<reqwest::Client, String>>,
+    /// A cell a key: a refused key is forgotten by putting a fresh cell here.
+    key: Mutex<Arc<OnceCell<Option<Secret>>>>,
+}
+
+impl Endpoint {
+    /// Checks what can be checked without sending.
+    pub(crate) fn new(provider: Provider) -> Result<Endpoint, RouterError> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &provider.headers {
+            let bad = || RouterError::Header { provider: provider.name.clone(), header: name.clone() };
+            let name = HeaderName::try_from(name.as_str()).map_err(|_| bad())?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+            value.set_sensitive(true);
+            headers.append(name, value);
+        }
+        let (base, limit_key) = match &provider.transport {
+            Transport::Scripted(_) => (String::new(), LimitKey::Common),
+            Transport::Http => {
+                let base = trim_base(&provider.base_url);
+                let url = parse_base(base).map_err(|reason| RouterError::BaseUrl {
+                    provider: provider.name.clone(),
+                    base_url: provider.base_url.clone(),
+                    reason,
+                })?;
+                (base.to_owned(), LimitKey::of_host(url.host_str().unwrap_or_default()))
+            }
+        };
+        Ok(Endpoint { provider, base, limit_key, headers, http: OnceLock::new(), key: Mutex::default() })
+    }
+
+    /// The key, read at the first use.
+    pub(crate) async fn key(&self) -> Result<Option<Secret>, Fault> {
+        if let Transport::Scripted(_) = self.provider.transport {
+            return Ok(None);
+        }
+        let cell = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let source = self.provider.key.clone();
+        let key = cell.get_or_try_init(|| async move {
+            let read = tokio::task::spawn_blocking(move || source.key()).await;
+            read.map_err(|error| Fault::NotConfigured(format!("reading the key broke down: {error}")))?
+                .map_err(Fault::NotConfigured)
+        });
+        Ok(key.await?.clone())
+    }
+
+    /// Reads the key afresh next time: the server refused this one, and keys that a command gives can expire.
+    pub(crate) fn forget_key(&self) {
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+    }
+
+    /// Sends a request for a reply, and answers as soon as the headers of the response are there.
+    pub(crate) async fn send(
+        &self,
+        role: Role,
+        body: &Value,
+        key: Option<&Secret>,
+    ) -> Result<Response, Fault> {
+        if let Transport::Scripted(script) = &self.provider.transport {
+            return script.answer(role, body);
+        }
+        let handover = Handover {
+            http: self.http()?,
+            authorization: self.authorization(key)?,
+            headers: self.headers.clone(),
+            response: Arc::default(),
+        };
+        // The client is given no key: its configuration panics on a key that is no header value, and reads variables
+        // that are not meant for this provider. The service below puts the right headers in.
+        let config = OpenAIConfig::new()
+            .with_api_base(self.base.as_str())
+            .with_api_key("")
+            .with_org_id("")
+            .with_project_id("");
+        let client =
+            async_openai::Client::build(handover.http.clone(), config).with_http_service(handover.clone());
+        let sent: Result<Value, OpenAIError> = client.chat().create_byot(body).await;
+        let response = handover.response.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match (response, sent) {
+            (Some(response), _) => Ok(response),
+            (None, Err(OpenAIError::Reqwest(error))) => Err(self.fault_of(error)),
+            (None, Err(error)) => {
+                Err(Fault::NotConfigured(format!("the request could not be made: {error}")))
+            }
+            (None, Ok(_)) => Err(Fault::Protocol("the request was answered without a response".to_owned())),
+        }
+    }
+
+    /// Asks for the list of models.
+    pub(crate) async fn list(&self, key: Option<&Secret>) -> Result<Response, Fault> {
+        let mut request = self.http()?.get(format!("{}/models", self.base)).headers(self.headers.clone());
+        if let Some(authorization) = self.authorization(key)? {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        request.send().await.map_err(|error| self.fault_of(error))
+    }
+
+    /// What an error of the connection means.
+    pub(crate) fn fault_of(&self, error: reqwest::Error) -> Fault {
+        if error.is_timeout() && error.is_connect() {
+            return Fault::Timeout { phase: "connecting", limit: self.provider.connect_timeout };
+        }
+        let is_builder = error.is_builder();
+        let reason = reason_of(&error.without_url());
+        if is_builder { Fault::NotConfigured(reason) } else { Fault::Network(reason) }
+    }
+
+    fn http(&self) -> Result<reqwest::Client, Fault> {
+        let made = self.http.get_or_init(|| http_client(&self.base, self.provider.connect_timeout));
+        made.clone().map_err(Fault::NotConfigured)
+    }
+
+    fn authorization(&self, key: Option<&Secret>) -> Result<Option<HeaderValue>, Fault> {
+        let Some(key) = key.map(|key| key.expose().trim()) else {
+            return Ok(None);
+        };
+        let source = self.provider.key.describe();
+        if key.is_empty() {
+            return Err(Fault::NotConfigured(format!("the key is empty; it comes from {source}")));
+        }
+        let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| {
+            Fault::NotConfigured(format!("the key holds characters that no key has; it comes from {source}"))
+        })?;
+        value.set_sensitive(true);
+        Ok(Some(value))
+    }
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.provider.fmt(f)
+    }
+}
+
+/// Takes the real response aside for our own decoder, and gives the client an empty one: its own stream path hides cut
+/// streams and breaks down on some. There is no retry in here.
+#[derive(Clone)]
+struct Handover {
+    http: reqwest::Client,
+    authorization: Option<HeaderValue>,
+    headers: HeaderMap,
+    response: Arc<Mutex<Option<Response>>>,
+}
+
+impl tower::Service<HttpRequestFactory> for Handover {
+    type Response = Response;
+    type Error = OpenAIError;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, OpenAIError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), OpenAIError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, factory: HttpRequestFactory) -> Self::Future {
+        let this = self.clone();
+        Box::pin(async move {
+            let mut request = factory.build().await?;
+            let headers = request.headers_mut();
+            headers.remove(AUTHORIZATION);
+            if let Some(authorization) = this.authorization {
+                headers.insert(AUTHORIZATION, authorization);
+            }
+            // A configured header replaces ours, `Authorization` included.
+            for name in this.headers.keys() {
+                headers.remove(name);
+            }
+            headers.extend(this.headers);
+            let response = this.http.execute(request).await?;
+            *this.response.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
+            Ok(http::Response::new(reqwest::Body::from("null")).into())
+        })
+    }
+}
+
+/// A client for one base URL. It neither follows redirects, which would carry the key elsewhere, nor tries again.
+pub(crate) fn http_client(base: &str, connect_timeout: Duration) -> Result<reqwest::Client, String> {
+    // The first client installs the provider; later calls find it there.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let url = parse_base(base)?;
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("tandem/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never());
+    if !connect_timeout.is_zero() {
+        builder = builder.connect_timeout(connect_timeout);
+    }
+    if is_loopback(&url) {
+        builder = builder.no_proxy();
+        if url.scheme() == "http" {
+            // Nothing will be encrypted, so a machine without certificates, or with a slow store of them, is no matter.
+            builder = builder.tls_certs_only([]);
+        }
+    }
+    builder.build().map_err(|error| format!("the HTTP client could not be made: {}", reason_of(&error)))
+}
+
+/// The base without what people paste along with it.
+pub(crate) fn trim_base(base: &str) -> &str {
+    let base = base.trim().trim_end_matches('/');
+    base.strip_suffix("/chat/completions").unwrap_or(base).trim_end_matches('/')
+}
+
+fn parse_base(base: &str) -> Result<Url, String> {
+    let url = Url::parse(base).map_err(|error| error.to_string())?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        other => Err(format!("it begins with {other}:, and must begin with http:// or https://")),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => bare == "localhost" || bare.ends_with(".localhost"),
+    }
+}
+
+/// The error and its causes in one line; the outer texts alone say little.
+fn reason_of(error: &reqwest::Error) -> String {
+    let mut reason = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        if !reason.contains(&text) {
+            reason = format!("{reason}: {text}");
+        }
+        source = cause.source();
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bases_are_trimmed_to_one_form() {
+        for base in ["http://h/v1", "http://h/v1/", " http://h/v1// ", "http://h/v1/chat/completions/"] {
+            assert_eq!(trim_base(base), "http://h/v1");
+        }
+    }
+
+    #[test]
+    fn loopback_is_known_by_name_and_by_address() {
+        let check = |base: &str| is_loopback(&Url::parse(base).unwrap());
+        for base in [
+            "http://localhost:1",
+            "http://127.0.0.1",
+            "http://127.8.0.1/v1",
+            "http://[::1]:8",
+            "http://a.localhost",
+        ] {
+            assert!(check(base), "{base}");
+        }
+        for base in ["http://localhost.example.com", "https://10.0.0.1", "http://128.0.0.1", "http://[::2]"] {
+            assert!(!check(base), "{base}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the router is told: who provides models, where keys come from, and which role uses which model.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tandem_shared::model::Price;
+use tandem_shared::role::Role;
+use tandem_shared::secret::Secret;
+use thiserror::Error;
+
+use crate::script::Script;
+
+/// One endpoint, with its key and its patience.
+#[derive(Clone)]
+pub struct Provider {
+    /// The name that bindings use.
+    pub name: String,
+    /// Where the API is, up to and including `/v1`. A trailing slash or `/chat/completions` does no harm. Not looked at
+    /// for a script.
+    pub base_url: String,
+    /// Where the key comes from; asked when the first request is sent, and again after the server refused the key.
+    pub key: Arc<dyn KeySource>,
+    /// Further headers of each request.
+    pub headers: Vec<(String, String)>,
+    /// Until a connection stands; zero is no limit.
+    pub connect_timeout: Duration,
+    /// Until the first event of a reply; zero is no limit. A comment of the stream starts it afresh.
+    pub first_token_timeout: Duration,
+    /// Between two arrivals of bytes later on; zero is no limit.
+    pub idle_timeout: Duration,
+    /// Tries after the first one.
+    pub retries: u32,
+    /// How requests get there.
+    pub transport: Transport,
+}
+
+/// How a provider's requests travel.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// To a server.
+    Http,
+    /// Nowhere: replies come from a script, through the same decoder.
+    Scripted(Arc<Script>),
+}
+
+/// Where a key comes from.
+pub trait KeySource: Send + Sync {
+    /// Reads the key, which may run a command; called off the async threads. `None`: the endpoint needs no key.
+    ///
+    /// # Errors
+    /// What is missing and how to provide it, for a person.
+    fn key(&self) -> Result<Option<Secret>, String>;
+    /// The source in words that go on from "The key comes from": `the environment variable X`.
+    fn describe(&self) -> String;
+}
+
+/// The model of a role.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Binding {
+    /// Name of a [`Provider`].
+    pub provider: String,
+    /// The model's name at that provider; may hold slashes.
+    pub model: String,
+    /// Left out of requests when `None`: some models refuse it.
+    pub temperature: Option<f64>,
+    /// The limit on an answer in tokens; left out of requests when `None`.
+    pub max_tokens: Option<u32>,
+    /// In tokens, when known.
+    pub context_window: Option<u64>,
+    /// Prices, when known.
+    pub price: Option<Price>,
+}
+
+/// Why no router could be made.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum RouterError {
+    /// A role names a provider that is not there.
+    #[error("the role {role} uses the provider {provider:?}, which is not configured; there are: {known}")]
+    UnknownProvider {
+        /// Whose binding.
+        role: Role,
+        /// The name it uses.
+        provider: String,
+        /// The names that are there.
+        known: String,
+    },
+    /// A base URL that no request can be sent to.
+    #[error("the provider {provider}: base_url {base_url:?} is not usable: {reason}")]
+    BaseUrl {
+        /// The provider.
+        provider: String,
+        /// As it was given.
+        base_url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A header that HTTP does not allow. Its value is not shown, since it may be a key.
+    #[error("the provider {provider}: the header {header:?} has a name or value that HTTP does not allow")]
+    Header {
+        /// The provider.
+        provider: String,
+        /// The header's name.
+        header: String,
+    },
+    /// A script that cannot be read.
+    #[error("the script of replies is not valid: {0}")]
+    Script(String),
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Headers may carry keys too: only their names are shown.
+        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Provider")
+            .field("name", &self.name)
+            .field("base_url", &self.base_url)
+            .field("key", &self.key.describe())
+            .field("headers", &headers)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("first_token_timeout", &self.first_token_timeout)
+            .field("idle_timeout", &self.idle_timeout)
+            .field("retries", &self.retries)
+            .field("transport", &self.transport)
+            .finish()
+    }
+}

@@ -1,0 +1,225 @@
+//! Requests as the chat completions API wants them.
+
+use serde_json::{Map, Value, json};
+use tandem_shared::call::ToolCall;
+use tandem_shared::model::{ActionRequest, Message, PlainRequest, Speaker};
+use tandem_shared::tool::ToolSpec;
+
+use crate::provider::Binding;
+
+/// What the limit on an answer is called. OpenAI's newer models refuse the name that everybody else knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LimitKey {
+    /// `max_tokens`.
+    Common,
+    /// `max_completion_tokens`.
+    OpenAi,
+}
+
+/// Hosts that want the limit under their own name.
+const OPENAI_HOSTS: [&str; 1] = ["api.openai.com"];
+
+impl LimitKey {
+    /// The name that `host` understands.
+    pub(crate) fn of_host(host: &str) -> LimitKey {
+        if OPENAI_HOSTS.contains(&host) { LimitKey::OpenAi } else { LimitKey::Common }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            LimitKey::Common => "max_tokens",
+            LimitKey::OpenAi => "max_completion_tokens",
+        }
+    }
+}
+
+/// The body of a request that offers tools.
+pub(crate) fn action_body(binding: &Binding, limit: LimitKey, request: &ActionRequest) -> Value {
+    let mut messages = system(&request.system);
+    messages.extend(request.messages.iter().filter_map(message));
+    let mut body = head(binding, limit, binding.max_tokens, messages);
+    if !request.tools.is_empty() {
+        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+    }
+    Value::Object(body)
+}
+
+/// The body of a request in words. It has no `tools` key.
+pub(crate) fn plain_body(binding: &Binding, limit: LimitKey, request: &PlainRequest) -> Value {
+    let mut messages = system(&request.system);
+    messages.extend(request.messages.iter().map(|message| {
+        let role = match message.speaker {
+            Speaker::User => "user",
+            Speaker::Assistant => "assistant",
+        };
+        json!({ "role": role, "content": message.text })
+    }));
+    Value::Object(head(binding, limit, request.max_tokens.or(binding.max_tokens), messages))
+}
+
+fn head(
+    binding: &Binding,
+    limit: LimitKey,
+    max_tokens: Option<u32>,
+    messages: Vec<Value>,
+) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(binding.model));
+    body.insert("messages".to_owned(), Value::Array(messages));
+    body.insert("stream".to_owned(), json!(true));
+    body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+    if let Some(temperature) = binding.temperature {
+        body.insert("temperature".to_owned(), json!(temperature));
+    }
+    if let Some(max_tokens) = max_tokens {
+        body.insert(limit.name().to_owned(), json!(max_tokens));
+    }
+    body
+}
+
+fn system(text: &str) -> Vec<Value> {
+    if text.is_empty() { Vec::new() } else { vec![json!({ "role": "system", "content": text })] }
+}
+
+/// `None` for an assistant message that says and calls nothing: some providers refuse it.
+fn message(message: &Message) -> Option<Value> {
+    match message {
+        Message::User { text } => Some(json!({ "role": "user", "content": text })),
+        Message::Tool { call_id, text } => {
+            Some(json!({ "role": "tool", "tool_call_id": call_id, "content": text }))
+        }
+        Message::Assistant { text, calls, reasoning: _ } => match (text.is_empty(), calls.is_empty()) {
+            (true, true) => None,
+            (false, true) => Some(json!({ "role": "assistant", "content": text })),
+            (no_text, false) => {
+                let content = if no_text { Value::Null } else { json!(text) };
+                let calls: Vec<Value> = calls.iter().map(call).collect();
+                Some(json!({ "role": "assistant", "content": content, "tool_calls": calls }))
+            }
+        },
+    }
+}
+
+/// Providers refuse a whole conversation for one earlier call with a bad name or bad arguments. So such a name is made
+/// plain, and such arguments are sent as an empty object; what the model really sent stands in the call's result.
+fn call(call: &ToolCall) -> Value {
+    let is_object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
+    let arguments = if is_object { call.arguments.as_str() } else { "{}" };
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    // 64 characters are the longest name that is allowed.
+    let name: String = call.name.chars().take(64).map(plain).collect();
+    let name = if name.is_empty() { "unnamed".to_owned() } else { name };
+    json!({
+        "id": call.id,
+        "type": "function",
+        "function": { "name": name, "arguments": arguments },
+    })
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "function": {
+            "name": spec.name,
+            "description": spec.description,
+            "parameters": spec.parameters,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tandem_shared::model::PlainMessage;
+
+    fn binding(temperature: Option<f64>, max_tokens: Option<u32>) -> Binding {
+        Binding {
+            provider: "p".to_owned(),
+            model: "a/b".to_owned(),
+            temperature,
+            max_tokens,
+            context_window: None,
+            price: None,
+        }
+    }
+
+    fn user(text: &str) -> PlainRequest {
+        let message = PlainMessage { speaker: Speaker::User, text: text.to_owned() };
+        PlainRequest { system: "be brief".to_owned(), messages: vec![message], max_tokens: None }
+    }
+
+    #[test]
+    fn a_plain_request_has_nothing_that_nobody_set() {
+        let expect = json!({
+            "model": "a/b",
+            "messages": [
+                { "role": "system", "content": "be brief" },
+                { "role": "user", "content": "hi" },
+            ],
+            "stream": true,
+            "stream_options": { "include_usage": true },
+        });
+        assert_eq!(plain_body(&binding(None, None), LimitKey::Common, &user("hi")), expect);
+    }
+
+    #[test]
+    fn the_request_s_own_limit_goes_before_the_role_s() {
+        let limit = |own: Option<u32>, key: LimitKey| {
+            let request = PlainRequest { max_tokens: own, ..user("hi") };
+            let body = plain_body(&binding(Some(0.5), Some(100)), key, &request);
+            (body["temperature"].clone(), body["max_tokens"].clone(), body["max_completion_tokens"].clone())
+        };
+        assert_eq!(limit(None, LimitKey::Common), (json!(0.5), json!(100), Value::Null));
+        assert_eq!(limit(Some(7), LimitKey::Common), (json!(0.5), json!(7), Value::Null));
+        assert_eq!(limit(Some(7), LimitKey::of_host("api.openai.com")), (json!(0.5), Value::Null, json!(7)));
+    }
+
+    #[test]
+    fn an_action_request_carries_tools_calls_and_results() {
+        let call = |id: &str, name: &str, arguments: &str| ToolCall {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+        };
+        let calls = vec![call("c1", "grep", "{\"q\": 1}"), call("c2", "my tool", "{\"q\": ")];
+        let request = ActionRequest {
+            system: "s".to_owned(),
+            messages: vec![
+                Message::User { text: "go".to_owned() },
+                Message::Assistant { text: String::new(), reasoning: Some("r".to_owned()), calls },
+                Message::Tool { call_id: "c1".to_owned(), text: "one".to_owned() },
+                Message::Tool { call_id: "c2".to_owned(), text: "bad".to_owned() },
+                Message::Assistant { text: "done".to_owned(), reasoning: None, calls: Vec::new() },
+                Message::Assistant { text: String::new(), reasoning: None, calls: Vec::new() },
+            ],
+            tools: vec![ToolSpec {
+                name: "grep".to_owned(),
+                description: "finds".to_owned(),
+                parameters: json!({ "type": "object" }),
+            }],
+        };
+        let body = action_body(&binding(None, None), LimitKey::Common, &request);
+        let expect = json!({
+            "model": "a/b",
+            "messages": [
+                { "role": "system", "content": "s" },
+                { "role": "user", "content": "go" },
+                { "role": "assistant", "content": null, "tool_calls": [
+                    { "id": "c1", "type": "function", "function": { "name": "grep", "arguments": "{\"q\": 1}" } },
+                    { "id": "c2", "type": "function", "function": { "name": "my_tool", "arguments": "{}" } },
+                ] },
+                { "role": "tool", "tool_call_id": "c1", "content": "one" },
+                { "role": "tool", "tool_call_id": "c2", "content": "bad" },
+                { "role": "assistant", "content": "done" },
+            ],
+            "stream": true,
+            "stream_options": { "include_usage": true },
+            "tools": [{ "type": "function", "function": {
+                "name": "grep", "description": "finds", "parameters": { "type": "object" },
+            } }],
+        });
+        assert_eq!(body, expect);
+        let bare = ActionRequest { tools: Vec::new(), ..request };
+        assert_eq!(action_body(&binding(None, None), LimitKey::Common, &bare).get("tools"), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! A server of raw bytes on loopback: one answer for each connection, in order.
+
+use std::fmt::Display;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+/// What the server does with a request.
+pub enum Answer {
+    /// Writes the bytes and closes.
+    Close(String),
+    /// Writes the bytes, then waits for the client to close.
+    Hold(String),
+    /// Writes the pieces with a pause before each, and closes.
+    Slow(Vec<String>, Duration),
+}
+
+impl Answer {
+    /// A whole response with a length.
+    pub fn status(status: &str, headers: &str, body: &str) -> Answer {
+        let length = body.len();
+        Answer::Close(format!(
+            "HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        ))
+    }
+
+    /// A stream that ends with the connection.
+    pub fn stream(body: &str) -> Answer {
+        Answer::Close(head(None) + body)
+    }
+}
+
+/// The head of a stream's response.
+pub fn head(extra: Option<&str>) -> String {
+    let extra = extra.unwrap_or_default();
+    format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{extra}Connection: close\r\n\r\n")
+}
+
+/// Chunks as events.
+pub fn sse(chunks: &[Value]) -> String {
+    chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect()
+}
+
+/// The text of an error.
+pub fn error<T, E: Display>(result: &Result<T, E>) -> String {
+    result.as_ref().err().map(ToString::to_string).unwrap_or_default()
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Method, path and version.
+    pub line: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Seen {
+    /// The value of a header, named in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+/// A running server. It stops with the test's runtime.
+pub struct Server {
+    /// With `/v1`.
+    pub base: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    holding: Arc<Notify>,
+    closed: Arc<Notify>,
+}
+
+impl Server {
+    /// Gives the answers in order, one for each connection; further connections are closed unanswered.
+    pub async fn start(answers: Vec<Answer>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = Server {
+            base: format!("http://{}/v1", listener.local_addr().unwrap()),
+            seen: Arc::default(),
+            holding: Arc::default(),
+            closed: Arc::default(),
+        };
+        let (seen, holding, closed) = (server.seen.clone(), server.holding.clone(), server.closed.clone());
+        tokio::spawn(async move {
+            let mut answers = answers.into_iter();
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let Some(request) = read(&mut stream).await else { continue };
+                seen.lock().unwrap().push(request);
+                // A client that went away is what some tests are about: writing may fail.
+                match answers.next() {
+                    Some(Answer::Close(text)) => drop(stream.write_all(text.as_bytes()).await),
+                    Some(Answer::Hold(text)) => {
+                        drop(stream.write_all(text.as_bytes()).await);
+                        holding.notify_one();
+                        drop(stream.read(&mut [0]).await);
+                        closed.notify_one();
+                    }
+                    Some(Answer::Slow(pieces, pause)) => {
+                        for piece in pieces {
+                            tokio::time::sleep(pause).await;
+                            drop(stream.write_all(piece.as_bytes()).await);
+                        }
+                    }
+                    None => {}
+                }
+            }
+        });
+        server
+    }
+
+    /// A base URL where nothing listens.
+    pub async fn nobody() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        format!("http://{}/v1", listener.local_addr().unwrap())
+    }
+
+    /// The requests so far.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// Returns once a held answer was written.
+    pub async fn holding(&self) {
+        self.holding.notified().await;
+    }
+
+    /// Returns once the client of a held answer has closed.
+    pub async fn closed(&self) {
+        self.closed.notified().await;
+    }
+}
+
+async fn read(stream: &mut TcpStream) -> Option<Seen> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at + 4;
+        }
+        more(stream, &mut bytes).await?;
+    };
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let mut lines = head.lines();
+    let line = lines.next()?.to_owned();
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length =
+        headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, n)| n.parse().unwrap());
+    while bytes.len() < end + length {
+        more(stream, &mut bytes).await?;
+    }
+    Some(Seen { line, headers, body: bytes.split_off(end) })
+}
+
+async fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<()> {
+    let mut buffer = [0; 4_096];
+    let count = stream.read(&mut buffer).await.ok()?;
+    bytes.extend_from_slice(&buffer[..count]);
+    (count > 0).then_some(())
+}
