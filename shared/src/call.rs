@@ -270,3 +270,22 @@ pub struct Step {
     /// What came of it.
     pub outcome: Outcome,
 }
+
+impl ToolCall {
+    /// The call's main argument on one line, for a person: a path, a command, a pattern, else the arguments as they are.
+    pub fn summary(&self) -> String {
+        let parsed: Option<serde_json::Value> = serde_json::from_str(&self.arguments).ok();
+        let main = ["command", "path", "pattern", "goal", "question", "id", "step"];
+        let named = |name: &&str| parsed.as_ref().and_then(|value| value.get(*name));
+        let text = match main.iter().find_map(|name| named(name)) {
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+            None => self.arguments.clone(),
+        };
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match line.char_indices().nth(100) {
+            Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or_default()),
+            None => line,
+        }
+    }
+}

@@ -163,7 +163,7 @@ pub struct TurnFacts {
     pub cut_replies: u32,
     /// Calls that were denied.
     pub denied: u32,
-    /// Prompt tokens sent.
+    /// Prompt tokens that the task sent.
     pub prompt_tokens: u64,
     /// A limit that was reached.
     pub limit: Option<String>,
@@ -234,10 +234,16 @@ impl Facts {
     /// Takes in one record. `call` is the call that the record speaks of, if it speaks of one.
     pub fn apply(&mut self, record: &Record, call: Option<&ToolCall>) {
         match record {
-            Record::TurnOpened { role, plan_demanded, .. } => {
+            Record::TurnOpened { role, plan_demanded, prompt } => {
                 self.turns += 1;
-                self.turn =
-                    TurnFacts { role: Some(*role), plan_demanded: *plan_demanded, ..TurnFacts::default() };
+                // A turn without words of the person goes on with the task of the turn before.
+                let prompt_tokens = if prompt.is_empty() { self.turn.prompt_tokens } else { 0 };
+                self.turn = TurnFacts {
+                    role: Some(*role),
+                    plan_demanded: *plan_demanded,
+                    prompt_tokens,
+                    ..TurnFacts::default()
+                };
                 self.round = RoundFacts::default();
                 self.guard.seen.clear();
                 self.guard.struck = None;
@@ -314,16 +320,15 @@ impl Facts {
                 self.context.crossings += u32::from(*high && !self.context.high);
                 self.context.high = *high;
             }
-            Record::TurnClosed { end } => {
-                if let crate::record::TurnEnd::Limit { what } = end {
-                    self.turn.limit = Some(what.clone());
-                }
-            }
+            Record::Limited { what } => self.turn.limit = Some(what.clone()),
             Record::Resumed { interrupted } => {
                 self.resumes += 1;
                 self.interrupted = interrupted.clone();
             }
-            Record::Opened { .. } | Record::Imaged { .. } | Record::Cut { .. } => {}
+            Record::Opened { .. }
+            | Record::Imaged { .. }
+            | Record::Cut { .. }
+            | Record::TurnClosed { .. } => {}
         }
     }
 

@@ -199,6 +199,7 @@ impl History {
             | Record::Proved { .. }
             | Record::Struck { .. }
             | Record::Pressure { .. }
+            | Record::Limited { .. }
             | Record::Resumed { .. } => {}
         }
     }

@@ -21,8 +21,11 @@ pub mod doom_loop;
 pub mod facts;
 pub mod template;
 pub mod reminders;
+pub mod context;
+pub mod prompt;
 pub mod store;
 pub mod event;
+pub mod agent;
 
 #[cfg(test)]
 #[path = "../../tests/support/cases.rs"]

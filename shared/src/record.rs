@@ -163,6 +163,11 @@ pub enum Record {
         /// Above the mark now?
         high: bool,
     },
+    /// A limit of the task was reached; what follows is only the wrap-up.
+    Limited {
+        /// Which, in words.
+        what: String,
+    },
     /// The turn ended.
     TurnClosed {
         /// How.

@@ -1,6 +1,7 @@
 //! What a reminder is: an id, a text, a condition on the facts, and limits.
 
 use crate::facts::Facts;
+use crate::settings::LoopSettings;
 
 /// A row of the table.
 #[derive(Clone, Copy)]
@@ -14,7 +15,7 @@ pub struct Row {
     /// Whether an answer in words that it meets is sent back.
     pub demand: Demand,
     /// Times it is placed on one occasion.
-    pub cap: u32,
+    pub cap: fn(&LoopSettings) -> u32,
     /// Rounds between two placings on one occasion.
     pub cool_down: u64,
     /// Its condition.

@@ -6,11 +6,14 @@ use crate::facts::{ErrorFact, Facts, PlanFacts};
 use crate::plan::StepStatus;
 use crate::record::ReplyEnd;
 use crate::role::ActingRole;
+use crate::settings::LoopSettings;
+
+type Cap = fn(&LoopSettings) -> u32;
 
 /// No limit but that of its occasion.
-const EACH: u32 = 1;
+const EACH: Cap = |_| 1;
 /// Placed as often as its cool-down lets it.
-const ALWAYS: u32 = u32::MAX;
+const ALWAYS: Cap = |_| u32::MAX;
 /// Calls after which the model is taken to have lost sight of the plan: the paper sees the pull of a text fade at
 /// about 15 tool calls.
 const PLAN_FADES: u32 = 15;
@@ -45,26 +48,32 @@ pub const TABLE: &[Row] = &[
     row!("plan_approved", TaskLifecycle, Nothing, EACH, 0, plan_approved),
     row!("plan_revise", TaskLifecycle, Nothing, EACH, 0, plan_revise),
     row!("denied", ErrorRecovery, Nothing, EACH, 0, denied),
-    row!("check_failed", Completion, AnotherRound, 3, 0, check_failed),
-    row!("reply_cut", Limits, AnotherRound, 3, 0, reply_cut),
-    row!("error_arguments", ErrorRecovery, Nothing, 3, 0, |facts| error(
+    row!("check_failed", Completion, AnotherRound, |s| s.check_failures, 0, check_failed),
+    row!("reply_cut", Limits, AnotherRound, |s| s.reply_continues, 0, reply_cut),
+    row!("error_arguments", ErrorRecovery, Nothing, |_| 3, 0, |facts| error(
         facts,
         &[ErrorKind::InvalidArguments]
     )),
-    row!("error_edit_mismatch", ErrorRecovery, Nothing, 3, 0, |facts| error(
+    row!("error_edit_mismatch", ErrorRecovery, Nothing, |_| 3, 0, |facts| error(
         facts,
         &[ErrorKind::TextNotFound, ErrorKind::Ambiguous, ErrorKind::Stale]
     )),
-    row!("error_not_found", ErrorRecovery, Nothing, 3, 0, |facts| error(facts, &[ErrorKind::PathNotFound])),
-    row!("error_permission", ErrorRecovery, Nothing, 3, 0, |facts| error(
+    row!("error_not_found", ErrorRecovery, Nothing, |_| 3, 0, |facts| error(
+        facts,
+        &[ErrorKind::PathNotFound]
+    )),
+    row!("error_permission", ErrorRecovery, Nothing, |_| 3, 0, |facts| error(
         facts,
         &[ErrorKind::Permission, ErrorKind::OutsideRoot]
     )),
-    row!("error_timeout", ErrorRecovery, Nothing, 3, 0, |facts| error(facts, &[ErrorKind::Timeout])),
-    row!("error_command", ErrorRecovery, Nothing, 3, 0, |facts| error(facts, &[ErrorKind::CommandFailed])),
+    row!("error_timeout", ErrorRecovery, Nothing, |_| 3, 0, |facts| error(facts, &[ErrorKind::Timeout])),
+    row!("error_command", ErrorRecovery, Nothing, |_| 3, 0, |facts| error(
+        facts,
+        &[ErrorKind::CommandFailed]
+    )),
     row!("submit_plan", PhaseControl, AnotherRound, EACH, 0, submit_plan),
-    row!("announced_not_done", Completion, AnotherRound, 2, 0, announced_not_done),
-    row!("steps_open", Completion, AnotherRound, 2, 0, steps_open),
+    row!("announced_not_done", Completion, AnotherRound, |_| 2, 0, announced_not_done),
+    row!("steps_open", Completion, AnotherRound, |_| 2, 0, steps_open),
     row!("plan_restated", TaskLifecycle, Nothing, ALWAYS, 0, plan_restated),
     row!("context_pressure", Limits, Nothing, EACH, 0, context_pressure),
     row!("draft_now", PhaseControl, Nothing, EACH, 0, draft_now),

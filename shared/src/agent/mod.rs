@@ -1,0 +1,11 @@
+//! The loop: ask, run the calls, remind, until the model is done or a limit is. The same at every size, for planner and
+//! executor alike; what differs is handed in.
+
+mod loop_of_rounds;
+mod round;
+mod room;
+mod thoughts;
+mod request;
+
+pub use loop_of_rounds::run;
+pub use request::{Agent, End, Hear, Overseer, Settings, SystemTexts, Unwatched};

@@ -1,0 +1,57 @@
+//! Long results: the whole goes to a blob, head and tail and an id stay.
+
+use crate::digest::Digest;
+
+/// A long text cut down, with the whole of it to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    /// Head, a line with the id, tail.
+    pub text: String,
+    /// The digest under which the whole is kept.
+    pub blob: Digest,
+}
+
+/// Cuts `text` to about `limit` characters, two thirds head and a third tail, at line ends where there are any.
+/// `None` when it is short enough.
+pub fn preview(text: &str, limit: usize) -> Option<Preview> {
+    let chars = text.chars().count();
+    if chars <= limit {
+        return None;
+    }
+    let blob = Digest::of(text);
+    let head = byte_at(text, limit * 2 / 3);
+    let tail = byte_at(text, chars - limit / 3);
+    let head = text.get(..head)?;
+    let head = head.rfind('\n').map_or(head, |end| head.get(..=end).unwrap_or(head));
+    let tail = text.get(tail..)?;
+    let tail = tail.find('\n').map_or(tail, |start| tail.get(start + 1..).unwrap_or(tail));
+    let left_out = chars - head.chars().count() - tail.chars().count();
+    let text = format!(
+        "{head}\n[… {left_out} of {chars} characters left out; recall(\"{}\") reads the whole …]\n{tail}",
+        blob.short()
+    );
+    Some(Preview { text, blob })
+}
+
+fn byte_at(text: &str, chars: usize) -> usize {
+    text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_stay() {
+        assert_eq!(preview("äöü", 3), None);
+    }
+
+    #[test]
+    fn head_and_tail_stay_at_line_ends() {
+        let text: String = (0..100).map(|n| format!("line {n} ä\n")).collect();
+        let cut = preview(&text, 100).unwrap();
+        assert!(cut.text.starts_with("line 0 ä\nline 1 ä\n"), "{}", cut.text);
+        assert!(cut.text.ends_with("line 98 ä\nline 99 ä\n"), "{}", cut.text);
+        assert!(cut.text.contains(&format!("recall(\"{}\")", Digest::of(&text).short())), "{}", cut.text);
+    }
+}
