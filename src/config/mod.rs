@@ -1,0 +1,45 @@
+//! Configuration: what holds, where each value came from, and which model each role is bound to.
+//!
+//! Nothing here reads the environment, prints, or sends anything: [`Input`] carries all that is looked at, and [`load`]
+//! finds every mistake before there is a request.
+
+mod settings;
+
+mod load;
+
+mod binding;
+mod key;
+mod show;
+
+mod trust;
+mod protect;
+
+mod environment;
+mod flags;
+
+mod check;
+mod defaults;
+mod layer;
+mod nearest;
+mod rules;
+mod schema;
+mod shape;
+
+mod error;
+
+#[cfg(test)]
+mod tests;
+
+pub use binding::{ENV_PROVIDER, Endpoint, RoleBinding, chain};
+pub use environment::Env;
+pub use error::{ConfigError, Fault, Origin, ProtectedKey};
+pub use flags::Flags;
+pub use key::{KeyError, KeySource};
+pub use load::{Input, Loaded, Review, load, project_file, review, user_file};
+pub use schema::schema;
+pub use settings::{
+    Config, EnvironmentSettings, NetworkSettings, ProfileSettings, ProviderSettings, RoleSettings, RoleTable,
+    SessionSettings,
+};
+pub use show::{Paths, explain, paths, show};
+pub use trust::TrustStore;

@@ -1,0 +1,102 @@
+//! What a project file may not set before its user trusts it: whatever sends data elsewhere, runs something, or asks less.
+
+use super::binding::split;
+use super::error::{Origin, ProtectedKey};
+use super::layer::{Entry, KeyPath, Layer};
+
+/// When a setting of a project is dangerous.
+enum When {
+    /// Always.
+    Set,
+    /// When it comes later in this row than the user's own.
+    Wider(&'static [&'static str]),
+    /// When it allows more than the user's own limit; 0 is no limit.
+    Above,
+}
+
+/// The sections and settings, what they could do, and when.
+const PROTECTED: [(&[&str], When, &str); 7] = [
+    (&["providers"], When::Set, "decides where your code and your keys are sent, or runs a command"),
+    (&["environment"], When::Set, "decides where your code and your keys are sent"),
+    (&["commands", "allow"], When::Set, "lets commands run without a question"),
+    (
+        &["session", "approval"],
+        When::Wider(&["plan", "strict", "ask", "auto-edit", "auto"]),
+        "lets more happen without a question than your own setting",
+    ),
+    (
+        &["session", "plan"],
+        When::Wider(&["always", "auto", "never"]),
+        "shows fewer plans than your own setting",
+    ),
+    (&["loop", "time_budget_s"], When::Above, "lifts your own limit"),
+    (&["loop", "input_tokens"], When::Above, "lifts your own limit"),
+];
+
+/// The protected settings of a project file, by line. `own` is what the user's files say without it, `used` the providers
+/// that files, environment and flags of the user bind roles to.
+pub fn protected(project: &Layer, own: &Layer, used: &[&str]) -> Vec<ProtectedKey> {
+    let mut found: Vec<ProtectedKey> = project
+        .entries
+        .iter()
+        .filter_map(|(key, entry)| {
+            let why = danger(key, entry, own, used)?;
+            let line = match entry.origin {
+                Origin::File { line, .. } => line,
+                Origin::Default | Origin::Env(_) | Origin::Flag(_) => 0,
+            };
+            Some(ProtectedKey { key: key.to_string(), line, why })
+        })
+        .collect();
+    found.sort_by_key(|key| key.line);
+    found
+}
+
+fn danger(key: &KeyPath, entry: &Entry, own: &Layer, used: &[&str]) -> Option<String> {
+    if let Some((_, when, why)) = PROTECTED.iter().find(|(section, ..)| key.within(section)) {
+        let mine = own.entries.get(key).map(|entry| &entry.value);
+        let dangerous = match when {
+            When::Set => true,
+            When::Wider(row) => {
+                let rank = |value: Option<&toml::Value>| {
+                    let text = value.and_then(toml::Value::as_str);
+                    row.iter().position(|one| Some(*one) == text)
+                };
+                rank(Some(&entry.value)) > rank(mine)
+            }
+            When::Above => {
+                let limit = |value: Option<&toml::Value>| match value.and_then(toml::Value::as_integer) {
+                    None | Some(0) => i64::MAX,
+                    Some(limit) => limit,
+                };
+                limit(Some(&entry.value)) > limit(mine)
+            }
+        };
+        return dangerous.then(|| (*why).to_owned());
+    }
+    other_provider(key, entry, used)
+}
+
+/// A project may choose among the providers that its user's roles already use. To bring in another one would send the
+/// user's code to somebody who did not have it before. A user who has bound nothing has chosen nobody yet.
+fn other_provider(key: &KeyPath, entry: &Entry, used: &[&str]) -> Option<String> {
+    let provider = model_provider(key, entry)?;
+    if used.is_empty() || used.contains(&provider) {
+        return None;
+    }
+    Some(format!("sends your code to the provider `{provider}`, which none of your own roles uses"))
+}
+
+/// The providers that the models of `layer` name.
+pub fn providers_of(layer: &Layer) -> Vec<&str> {
+    layer.entries.iter().filter_map(|(key, entry)| model_provider(key, entry)).collect()
+}
+
+fn model_provider<'a>(key: &KeyPath, entry: &'a Entry) -> Option<&'a str> {
+    match key.parts().as_slice() {
+        ["roles", _, "model"] | ["profiles", _, "roles", _, "model"] => {
+            entry.value.as_str().and_then(split).map(|(provider, _)| provider)
+        }
+        _ => None,
+    }
+}
