@@ -1,0 +1,280 @@
+//! `grep`: lines that match a regular expression, by ripgrep's libraries.
+
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use grep_matcher::{LineTerminator, Matcher};
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tandem_shared::call::{ErrorKind, Outcome, ToolError, ToolOutput};
+use tandem_shared::tool::{ReadCx, ReadTool};
+
+use crate::hits::{Hits, cut_around};
+use crate::path_pattern::PathPattern;
+use crate::walk::{self, Ended, File, Next};
+use crate::{off_thread, place};
+
+/// Characters shown of a matching line: enough for a long statement, so that 200 matches do not all end in the middle.
+const LINE_CHARS: usize = 300;
+
+/// Searches text.
+#[derive(Clone, Copy, Debug)]
+pub struct Grep;
+
+/// Arguments of `grep`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GrepArgs {
+    /// Regular expression in Rust syntax, matched within a line. (?i) in front ignores case.
+    pub pattern: String,
+    /// File or folder to search. Default: the project root.
+    pub path: Option<String>,
+    /// Only files that match this glob, such as *.rs or src/**/*.py; with ! in front, only the others.
+    pub glob: Option<String>,
+}
+
+impl ReadTool for Grep {
+    type Args = GrepArgs;
+    const NAME: &'static str = "grep";
+    const DESCRIPTION: &'static str = include_str!("../../prompts/tools/grep.md");
+
+    async fn call(&self, args: GrepArgs, cx: ReadCx) -> Outcome {
+        off_thread(move || search(&args, &cx)).await
+    }
+}
+
+fn search(args: &GrepArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
+    let matcher = matcher(&args.pattern)?;
+    let glob = args.glob.as_deref().map(PathPattern::new).transpose()?;
+    let (start, meta) = place::existing(cx, args.path.as_deref().unwrap_or("."))?;
+    let base = start.relative();
+    let hits = Mutex::new(Hits::new(&cx.limits));
+    let (searched, binary) = (AtomicUsize::new(0), AtomicUsize::new(0));
+
+    let ended = walk::each_file(cx, &start, || {
+        let (matcher, mut searcher) = (matcher.clone(), searcher());
+        let (glob, hits, searched, binary) = (&glob, &hits, &searched, &binary);
+        move |file: File<'_>| {
+            if file.is_link || glob.as_ref().is_some_and(|glob| !glob.is_match(&file.relative(), base)) {
+                return Next::Go;
+            }
+            let mut found = FileHits::new(&matcher, cx.limits.matches);
+            // A file that cannot be read, or vanished since it was listed, has no matches.
+            if searcher.search_path(&matcher, file.absolute, &mut found).is_err() {
+                return Next::Go;
+            }
+            if found.is_binary {
+                binary.fetch_add(1, Ordering::Relaxed);
+                return Next::Go;
+            }
+            searched.fetch_add(1, Ordering::Relaxed);
+            if found.count > 0 {
+                let Ok(mut hits) = hits.lock() else { return Next::Stop };
+                hits.add(file.relative(), found.lines, found.count);
+            }
+            Next::Go
+        }
+    })?;
+
+    if ended == Ended::Interrupted {
+        return Ok(walk::interrupted());
+    }
+    let hits = hits.into_inner().map_err(|_| ToolError::new(ErrorKind::Io, "The search broke down."))?;
+    if hits.total() > 0 {
+        return Ok(Outcome::Ok(ToolOutput::text(hits.render("match", &cx.limits)).from_source("search")));
+    }
+    let (searched, binary) = (searched.into_inner(), binary.into_inner());
+    if meta.is_file() && binary > 0 {
+        return Err(ToolError::new(ErrorKind::Binary, format!("{base} is not text and was not searched.")));
+    }
+    Ok(Outcome::text(no_match(args, base, searched, binary)))
+}
+
+fn no_match(args: &GrepArgs, base: &str, searched: usize, binary: usize) -> String {
+    let of_glob = args.glob.as_ref().map(|glob| format!(" that match {glob:?}")).unwrap_or_default();
+    let place = if base == "." { "the project".to_owned() } else { base.to_owned() };
+    if searched == 0 {
+        return format!("Nothing was searched: there are no text files{of_glob} in {place}.");
+    }
+    let files = if searched == 1 { "1 file".to_owned() } else { format!("{searched} files") };
+    let left_out = if binary == 0 { String::new() } else { format!("; {binary} binary files were left out") };
+    format!("No matches in {files}{of_glob} in {place}{left_out}. Case counts unless (?i) stands in front.")
+}
+
+fn matcher(pattern: &str) -> Result<RegexMatcher, ToolError> {
+    if pattern.is_empty() {
+        let text =
+            "An empty pattern matches every line. Say what to look for, or read the file with read_file.";
+        return Err(ToolError::new(ErrorKind::InvalidPattern, text));
+    }
+    // `crlf` lets `$` match before CR LF; `multi_line` makes `^` and `$` mean the line, as in every grep.
+    RegexMatcherBuilder::new().multi_line(true).crlf(true).build(pattern).map_err(|error| {
+        ToolError::new(
+            ErrorKind::InvalidPattern,
+            format!(
+                "{pattern:?} is not a regular expression in Rust syntax: {error}\nA character that is meant as itself \
+                 needs a backslash when it is one of . + * ? ( ) | [ ] {{ }} ^ $ \\. A match never spans lines, and \
+                 there is no look-around."
+            ),
+        )
+    })
+}
+
+fn searcher() -> Searcher {
+    SearcherBuilder::new()
+        .line_number(true)
+        .line_terminator(LineTerminator::crlf())
+        .binary_detection(BinaryDetection::quit(0))
+        .build()
+}
+
+/// The hits of one file.
+struct FileHits<'a> {
+    matcher: &'a RegexMatcher,
+    limit: usize,
+    lines: Vec<String>,
+    count: usize,
+    is_binary: bool,
+}
+
+impl FileHits<'_> {
+    fn new(matcher: &RegexMatcher, limit: usize) -> FileHits<'_> {
+        FileHits { matcher, limit, lines: Vec::new(), count: 0, is_binary: false }
+    }
+}
+
+impl Sink for FileHits<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        self.count += 1;
+        if self.lines.len() < self.limit {
+            let line = found.bytes();
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let hit = self.matcher.find(line).ok().flatten();
+            let (start, end) = hit.map_or((0, 0), |hit| (hit.start(), hit.end()));
+            let number = found.line_number().unwrap_or_default();
+            self.lines.push(format!("{number}: {}", shown(line, start, end)));
+        }
+        Ok(true)
+    }
+
+    fn finish(&mut self, _searcher: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        self.is_binary = finish.binary_byte_offset().is_some();
+        Ok(())
+    }
+}
+
+/// A line as text, cut around its hit. The hit's place is counted anew, since bytes that are no text grow when shown.
+fn shown(line: &[u8], start: usize, end: usize) -> String {
+    let part = |range: std::ops::Range<usize>| String::from_utf8_lossy(line.get(range).unwrap_or_default());
+    let (head, hit, tail) = (part(0..start), part(start..end), part(end..line.len()));
+    let (from, to) = (head.len(), head.len() + hit.len());
+    cut_around(&format!("{head}{hit}{tail}"), from, to, LINE_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Tree, run};
+    use serde_json::json;
+
+    fn grep(tree: &Tree, args: serde_json::Value) -> Outcome {
+        run(&tree.cx(), "grep", args)
+    }
+
+    fn check(tree: &Tree, args: serde_json::Value, expect: &str) {
+        assert_eq!(grep(tree, args.clone()).content(), expect, "{args}");
+    }
+
+    #[test]
+    fn matches_come_by_path_and_line() {
+        let tree = Tree::of(&[
+            ("b.rs", "fn one() {}\n\nfn two() {}\n"),
+            ("a/x.py", "def fn(): pass\n"),
+            (".github/w.yml", "on: fn\n"),
+            (".gitignore", "target\n"),
+            ("target/x", "fn\n"),
+        ]);
+        let text = ".github/w.yml:1: on: fn\na/x.py:1: def fn(): pass\nb.rs:1: fn one() {}\nb.rs:3: fn two() {}\n\
+                    [4 matches in 3 files]";
+        let expect = Outcome::Ok(ToolOutput::text(text).from_source("search"));
+        assert_eq!(grep(&tree, json!({"pattern": r"\bfn\b"})), expect);
+        check(&tree, json!({"pattern": "fn", "path": "a"}), "a/x.py:1: def fn(): pass\n[1 match in 1 file]");
+        check(
+            &tree,
+            json!({"pattern": "TWO|(?i)ONE", "path": "b.rs"}),
+            "b.rs:1: fn one() {}\n[1 match in 1 file]",
+        );
+        check(
+            &tree,
+            json!({"pattern": "fn", "glob": "*.py"}),
+            "a/x.py:1: def fn(): pass\n[1 match in 1 file]",
+        );
+        check(&tree, json!({"pattern": "fn", "path": "target"}), "target/x:1: fn\n[1 match in 1 file]");
+    }
+
+    #[test]
+    fn anchors_mean_the_line_whatever_its_end() {
+        let tree = Tree::of(&[("a", "one\r\ntwo\nxone\n")]);
+        check(&tree, json!({"pattern": "^one$"}), "a:1: one\n[1 match in 1 file]");
+        check(&tree, json!({"pattern": "^two$"}), "a:2: two\n[1 match in 1 file]");
+    }
+
+    #[test]
+    fn nothing_found_says_where_it_looked() {
+        let tree = Tree::of(&[("a.rs", "x\n"), ("b.rs", "y\n")]);
+        tree.bytes("bin", b"needle\0");
+        check(
+            &tree,
+            json!({"pattern": "needle"}),
+            "No matches in 2 files in the project; 1 binary files were left out. Case counts unless (?i) stands in front.",
+        );
+        check(
+            &tree,
+            json!({"pattern": "x", "glob": "*.py"}),
+            "Nothing was searched: there are no text files that match \"*.py\" in the project.",
+        );
+        assert_eq!(
+            grep(&tree, json!({"pattern": "needle", "path": "bin"})),
+            Outcome::error(ErrorKind::Binary, "bin is not text and was not searched.")
+        );
+    }
+
+    #[test]
+    fn a_pattern_that_is_no_regex_is_refused_with_a_hint() {
+        let tree = Tree::of(&[]);
+        for pattern in ["foo(", "", r"a\nb", "(?=x)"] {
+            let Outcome::Error(error) = grep(&tree, json!({"pattern": pattern})) else {
+                panic!("{pattern:?}")
+            };
+            assert_eq!(error.kind, ErrorKind::InvalidPattern, "{pattern:?}");
+        }
+        let got = grep(&tree, json!({"pattern": "foo("}));
+        assert!(got.content().contains("unclosed group") && got.content().contains("backslash"), "{got:?}");
+    }
+
+    #[test]
+    fn many_matches_are_cut_and_counted() {
+        let tree = Tree::of(&[("b", &"x\n".repeat(150)), ("a", &"x\n".repeat(150))]);
+        let got = grep(&tree, json!({"pattern": "x"}));
+        let lines: Vec<_> = got.content().lines().collect();
+        assert_eq!(lines.len(), 201);
+        assert_eq!((lines[0], lines[199]), ("a:1: x", "b:50: x"));
+        assert_eq!(
+            lines[200],
+            "[200 of 300 matches in 2 files shown, 100 more left out; narrow it by path or pattern]"
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_match() {
+        let tree = Tree::of(&[("a", &format!("{}needle{}\n", "x".repeat(5000), "y".repeat(5000)))]);
+        let expect = format!("a:1: …{}needle{}…\n[1 match in 1 file]", "x".repeat(147), "y".repeat(147));
+        check(&tree, json!({"pattern": "needle"}), &expect);
+    }
+}

@@ -1,0 +1,128 @@
+//! A path that the model named, found inside the root, or an error that names what lies nearest.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+use std::sync::Mutex;
+
+use tandem_shared::call::{ErrorKind, ToolError};
+use tandem_shared::tool::ReadCx;
+use tandem_shared::workspace::{PathError, WorkspacePath};
+
+use crate::walk;
+
+/// Files looked at for one of the same name elsewhere: enough for a large project, bounded for a huge one.
+const LOOKED_AT: usize = 50_000;
+/// Names offered in place of one that does not exist.
+const OFFERED: usize = 5;
+/// How alike two names must be (1 is equal) to be offered for one another; lets two slips pass in a short name.
+const ALIKE: f64 = 0.6;
+
+/// `path` inside the root, existing or not.
+pub(crate) fn resolve(cx: &ReadCx, path: &str) -> Result<WorkspacePath, ToolError> {
+    cx.workspace.resolve(path).map_err(|error| {
+        let kind = match &error {
+            PathError::Outside { .. } => ErrorKind::OutsideRoot,
+            PathError::Malformed(_) => ErrorKind::InvalidArguments,
+            PathError::Io { source, .. } => io_kind(source),
+        };
+        ToolError::new(
+            kind,
+            format!("{error}. Use a path relative to the project root, such as src/main.rs."),
+        )
+    })
+}
+
+/// `path` inside the root, which exists, and what it is.
+pub(crate) fn existing(cx: &ReadCx, path: &str) -> Result<(WorkspacePath, Metadata), ToolError> {
+    let place = resolve(cx, path)?;
+    match place.absolute().metadata() {
+        Ok(meta) => Ok((place, meta)),
+        Err(error) if io_kind(&error) == ErrorKind::PathNotFound => Err(missing(cx, &place)),
+        Err(error) => Err(io_error(place.relative(), &error)),
+    }
+}
+
+/// Wording for what the system says of `path`.
+pub(crate) fn io_error(path: &str, error: &io::Error) -> ToolError {
+    ToolError::new(io_kind(error), format!("{path} cannot be read: {error}."))
+}
+
+fn io_kind(error: &io::Error) -> ErrorKind {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ErrorKind::PathNotFound,
+        io::ErrorKind::PermissionDenied => ErrorKind::Permission,
+        _ => ErrorKind::Io,
+    }
+}
+
+fn missing(cx: &ReadCx, place: &WorkspacePath) -> ToolError {
+    let mut offered = alike_in_folder(cx.workspace.root(), place.relative());
+    for same in same_name_elsewhere(cx, place) {
+        if !offered.contains(&same) {
+            offered.push(same);
+        }
+    }
+    offered.truncate(OFFERED);
+    let advice = if offered.is_empty() {
+        "Nothing has a name like it; look with list_dir or glob.".to_owned()
+    } else {
+        format!("Nearest: {}.", offered.join(", "))
+    };
+    ToolError::new(ErrorKind::PathNotFound, format!("{} does not exist. {advice}", place.relative()))
+}
+
+/// Names like the first missing part of `relative`, in the folder where the path breaks off; best first.
+fn alike_in_folder(root: &Path, relative: &str) -> Vec<String> {
+    let mut folder = root.to_owned();
+    let mut shown = String::new();
+    for part in relative.split('/') {
+        let next = folder.join(part);
+        if next.is_dir() {
+            shown.push_str(part);
+            shown.push('/');
+            folder = next;
+            continue;
+        }
+        let Ok(entries) = folder.read_dir() else { return Vec::new() };
+        let mut alike: Vec<(f64, String)> = entries
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| !walk::is_private(name))
+            .map(|name| {
+                let score =
+                    strsim::normalized_damerau_levenshtein(&part.to_lowercase(), &name.to_lowercase());
+                (score, name)
+            })
+            .filter(|(score, _)| *score >= ALIKE)
+            .collect();
+        alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        return alike.into_iter().take(3).map(|(_, name)| format!("{shown}{name}")).collect();
+    }
+    Vec::new()
+}
+
+/// Files of the same name in other folders, in order of path.
+fn same_name_elsewhere(cx: &ReadCx, place: &WorkspacePath) -> Vec<String> {
+    let Some(wanted) = place.absolute().file_name().map(|name| name.to_string_lossy().to_lowercase()) else {
+        return Vec::new();
+    };
+    let Ok(root) = cx.workspace.resolve(".") else { return Vec::new() };
+    let found = Mutex::new((0_usize, Vec::new()));
+    let looked = walk::each_file(cx, &root, || {
+        |file: walk::File<'_>| {
+            let Ok(mut found) = found.lock() else { return walk::Next::Stop };
+            found.0 += 1;
+            if file.absolute.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase() == wanted) {
+                found.1.push(file.relative());
+            }
+            if found.0 < LOOKED_AT { walk::Next::Go } else { walk::Next::Stop }
+        }
+    });
+    if looked.is_err() {
+        return Vec::new();
+    }
+    let mut same = found.into_inner().map(|found| found.1).unwrap_or_default();
+    same.sort();
+    same
+}
