@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use futures::FutureExt;
 use reqwest::Response;
 use serde_json::Value;
 use tandem_shared::model::{Delta, DeltaSink, ModelError};
@@ -23,6 +22,9 @@ const ERROR_BYTES: usize = 64 * 1024;
 
 /// How long the body of an error may take; its status alone says enough.
 const ERROR_TIME: Duration = Duration::from_secs(5);
+
+/// How long the end of a body may take after the end of the reply: it usually comes in the same packet.
+const DRAIN_TIME: Duration = Duration::from_millis(20);
 
 /// Asks until there is a whole reply, or until trying again is pointless. Nothing runs on when the future is dropped.
 pub(crate) async fn ask(
@@ -87,7 +89,7 @@ async fn try_once(
             Some(bytes) => match decoder.feed(&bytes, sink).map_err(broken)? {
                 Progress::More => {}
                 Progress::Done => {
-                    drain(&mut response);
+                    drain(&mut response).await;
                     break;
                 }
             },
@@ -114,9 +116,12 @@ impl Patience {
     }
 }
 
-/// Reads what has already arrived after the end of the reply, so that the connection can be used again. Never waits.
-fn drain(response: &mut Response) {
-    while let Some(Ok(Some(_))) = response.chunk().now_or_never() {}
+/// Reads what follows the end of the reply, which is nothing but the end of the body, so that the next request finds the
+/// connection open.
+async fn drain(response: &mut Response) {
+    let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+    // A server that keeps the body open loses its connection.
+    let _ = tokio::time::timeout(DRAIN_TIME, rest).await;
 }
 
 /// What a response with a bad status says.
@@ -127,7 +132,11 @@ pub(crate) async fn refusal(mut response: Response, key: Option<&Secret>) -> Fau
     let redirected = location.map(|to| format!("the server redirects to {to}; set base_url accordingly. "));
     let read = read_body(&mut response, ERROR_BYTES);
     let bytes = tokio::time::timeout(ERROR_TIME, read).await.ok().and_then(Result::ok).unwrap_or_default();
-    let said = format!("{}{}", redirected.unwrap_or_default(), String::from_utf8_lossy(&bytes));
+    let said = match String::from_utf8_lossy(&bytes).trim() {
+        "" => response.status().canonical_reason().unwrap_or("without a word").to_owned(),
+        text => text.to_owned(),
+    };
+    let said = redirected.unwrap_or_default() + &said;
     Fault::Status { status, body: clean(&said, key), retry_after }
 }
 

@@ -28,6 +28,12 @@ struct Fragment<'a> {
     arguments: &'a Value,
 }
 
+impl Fragment<'_> {
+    fn is_blank(&self) -> bool {
+        self.arguments.is_null() || self.arguments.as_str().is_some_and(str::is_empty)
+    }
+}
+
 impl Calls {
     /// Takes the `tool_calls` array of one delta.
     pub(crate) fn feed(&mut self, fragments: &[Value]) {
@@ -116,7 +122,8 @@ impl Part {
         }
         // Some providers give every call the same index, or none, and no id: then a name after whole arguments, or a
         // different name, opens the next call.
-        let whole = serde_json::from_str::<Value>(&self.arguments).is_ok_and(|value| value.is_object());
+        let whole = !fragment.is_blank()
+            && serde_json::from_str::<Value>(&self.arguments).is_ok_and(|value| value.is_object());
         let named = !fragment.name.is_empty() && !self.name.is_empty();
         !(named && (whole || !fragment.name.starts_with(&self.name)))
     }
@@ -201,6 +208,12 @@ mod tests {
         let deltas =
             [json!([piece(Some(0), "", "f", "{\"a\":1}")]), json!([piece(Some(0), "", "f", "{\"a\":2}")])];
         check(&deltas, Finish::Stop, &[("made1", "f", "{\"a\":1}"), ("made2", "f", "{\"a\":2}")]);
+    }
+
+    #[test]
+    fn a_name_repeated_after_whole_arguments_opens_no_call() {
+        let deltas = [json!([piece(Some(0), "", "f", "{\"a\":1}")]), json!([piece(Some(0), "", "f", "")])];
+        check(&deltas, Finish::Stop, &[("made1", "f", "{\"a\":1}")]);
     }
 
     #[test]

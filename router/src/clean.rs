@@ -8,7 +8,7 @@ const BODY_CHARS: usize = 2_000;
 /// `text` without `key`, without anything else that looks like a key, and not longer than a screenful.
 pub(crate) fn clean(text: &str, key: Option<&Secret>) -> String {
     let mut clean = text.trim().to_owned();
-    if let Some(key) = key.map(Secret::expose).filter(|key| !key.is_empty()) {
+    if let Some(key) = key.map(|key| key.expose().trim()).filter(|key| !key.is_empty()) {
         clean = clean.replace(key, "***");
     }
     for mark in ["sk-", "Bearer "] {

@@ -16,8 +16,9 @@ use tandem_shared::role::Role;
 use tandem_shared::secret::Secret;
 use tokio::sync::OnceCell;
 
+use crate::error::RouterError;
 use crate::fault::Fault;
-use crate::provider::{Provider, RouterError, Transport};
+use crate::provider::{Provider, Transport};
 use crate::wire::LimitKey;
 
 /// A provider with what it needs to send.

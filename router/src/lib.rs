@@ -5,6 +5,7 @@
 
 mod router;
 mod provider;
+mod error;
 mod local;
 mod script;
 
@@ -19,7 +20,11 @@ mod assemble;
 mod calls;
 mod sse;
 
+#[cfg(test)]
+mod cases;
+
+pub use error::RouterError;
 pub use local::find_local;
-pub use provider::{Binding, KeySource, Provider, RouterError, Transport};
+pub use provider::{Binding, KeySource, Provider, Transport};
 pub use router::Router;
 pub use script::Script;

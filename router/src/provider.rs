@@ -1,13 +1,11 @@
-//! What the router is told: who provides models, where keys come from, and which role uses which model.
+//! What the router is told: who provides models, where keys come from, and what a role asks of its model.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tandem_shared::model::Price;
-use tandem_shared::role::Role;
 use tandem_shared::secret::Secret;
-use thiserror::Error;
 
 use crate::script::Script;
 
@@ -70,42 +68,6 @@ pub struct Binding {
     pub context_window: Option<u64>,
     /// Prices, when known.
     pub price: Option<Price>,
-}
-
-/// Why no router could be made.
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum RouterError {
-    /// A role names a provider that is not there.
-    #[error("the role {role} uses the provider {provider:?}, which is not configured; there are: {known}")]
-    UnknownProvider {
-        /// Whose binding.
-        role: Role,
-        /// The name it uses.
-        provider: String,
-        /// The names that are there.
-        known: String,
-    },
-    /// A base URL that no request can be sent to.
-    #[error("the provider {provider}: base_url {base_url:?} is not usable: {reason}")]
-    BaseUrl {
-        /// The provider.
-        provider: String,
-        /// As it was given.
-        base_url: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A header that HTTP does not allow. Its value is not shown, since it may be a key.
-    #[error("the provider {provider}: the header {header:?} has a name or value that HTTP does not allow")]
-    Header {
-        /// The provider.
-        provider: String,
-        /// The header's name.
-        header: String,
-    },
-    /// A script that cannot be read.
-    #[error("the script of replies is not valid: {0}")]
-    Script(String),
 }
 
 impl fmt::Debug for Provider {

@@ -13,9 +13,10 @@ use tandem_shared::role::{ActingRole, Role, WordsRole};
 
 use crate::ask::{ask, read_body, refusal};
 use crate::endpoint::Endpoint;
+use crate::error::RouterError;
 use crate::fault::{Fault, Target};
 use crate::local::{LIST_BYTES, model_ids};
-use crate::provider::{Binding, Provider, RouterError, Transport};
+use crate::provider::{Binding, Provider, Transport};
 use crate::wire::{action_body, plain_body};
 
 /// How long a probe may take in all: somebody is watching.

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tandem_shared::role::Role;
 
+use crate::error::RouterError;
 use crate::fault::Fault;
-use crate::provider::RouterError;
 
 /// Characters of text in one event, about what a model sends at a time.
 const EVENT_CHARS: usize = 12;

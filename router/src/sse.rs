@@ -114,7 +114,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use crate::decode::tests::{cases, failing};
+    use crate::cases::{cases, failing};
 
     fn base64(text: &str) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -127,7 +127,7 @@ async fn silence_runs_into_the_limit_of_its_phase() {
     assert_eq!(error.to_string(), "p/m: no answer within 150ms (waiting for the first token), after 1 tries");
 
     let half = sse(&[json!({ "choices": [{ "delta": { "content": "hal" } }] })]);
-    let stalled = Server::start(vec![Answer::Hold(raw::head(None) + &half)]).await;
+    let stalled = Server::start(vec![Answer::Hold(raw::head() + &half)]).await;
     let impatient = Provider { idle_timeout: limit, retries: 0, ..provider(&stalled.base) };
     let error = say(&router(impatient)).await.0.unwrap_err();
     assert_eq!(error.to_string(), "p/m: no answer within 150ms (between tokens), after 1 tries");
@@ -136,7 +136,7 @@ async fn silence_runs_into_the_limit_of_its_phase() {
 #[tokio::test]
 async fn comments_of_the_stream_count_as_life() {
     // Together they last longer than the limit; each comes well before it.
-    let mut pieces = vec![raw::head(None)];
+    let mut pieces = vec![raw::head()];
     pieces.extend((0..8).map(|_| ": busy\n\n".to_owned()));
     pieces.push(word("hi"));
     let server = Server::start(vec![Answer::Slow(pieces, Duration::from_millis(200))]).await;

@@ -1,4 +1,4 @@
-//! A server of raw bytes on loopback: one answer for each connection, in order.
+//! A server of raw bytes on loopback: one answer for each request, in order.
 
 use std::fmt::Display;
 use std::sync::{Arc, Mutex};
@@ -13,6 +13,8 @@ use tokio::sync::Notify;
 pub enum Answer {
     /// Writes the bytes and closes.
     Close(String),
+    /// Writes the bytes and takes the next request on the same connection.
+    Keep(String),
     /// Writes the bytes, then waits for the client to close.
     Hold(String),
     /// Writes the pieces with a pause before each, and closes.
@@ -28,16 +30,23 @@ impl Answer {
         ))
     }
 
+    /// A stream in one chunk, after which the connection stays open.
+    pub fn chunked(body: &str) -> Answer {
+        let length = body.len();
+        Answer::Keep(format!(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n"
+        ))
+    }
+
     /// A stream that ends with the connection.
     pub fn stream(body: &str) -> Answer {
-        Answer::Close(head(None) + body)
+        Answer::Close(head() + body)
     }
 }
 
-/// The head of a stream's response.
-pub fn head(extra: Option<&str>) -> String {
-    let extra = extra.unwrap_or_default();
-    format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{extra}Connection: close\r\n\r\n")
+/// The head of a response that ends with the connection.
+pub fn head() -> String {
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n".to_owned()
 }
 
 /// Chunks as events.
@@ -55,6 +64,8 @@ pub fn error<T, E: Display>(result: &Result<T, E>) -> String {
 pub struct Seen {
     /// Method, path and version.
     pub line: String,
+    /// Which connection it came on, counted from 1.
+    pub connection: usize,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
 }
@@ -71,7 +82,7 @@ impl Seen {
     }
 }
 
-/// A running server. It stops with the test's runtime.
+/// A running server. It stops with the runtime of its test.
 pub struct Server {
     /// With `/v1`.
     pub base: String,
@@ -81,7 +92,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Gives the answers in order, one for each connection; further connections are closed unanswered.
+    /// Gives the answers in order, one for each request; further ones are not answered.
     pub async fn start(answers: Vec<Answer>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = Server {
@@ -93,25 +104,33 @@ impl Server {
         let (seen, holding, closed) = (server.seen.clone(), server.holding.clone(), server.closed.clone());
         tokio::spawn(async move {
             let mut answers = answers.into_iter();
+            let mut connection = 0;
             while let Ok((mut stream, _)) = listener.accept().await {
-                let Some(request) = read(&mut stream).await else { continue };
-                seen.lock().unwrap().push(request);
-                // A client that went away is what some tests are about: writing may fail.
-                match answers.next() {
-                    Some(Answer::Close(text)) => drop(stream.write_all(text.as_bytes()).await),
-                    Some(Answer::Hold(text)) => {
-                        drop(stream.write_all(text.as_bytes()).await);
-                        holding.notify_one();
-                        drop(stream.read(&mut [0]).await);
-                        closed.notify_one();
-                    }
-                    Some(Answer::Slow(pieces, pause)) => {
-                        for piece in pieces {
-                            tokio::time::sleep(pause).await;
-                            drop(stream.write_all(piece.as_bytes()).await);
+                connection += 1;
+                while let Some(request) = read(&mut stream, connection).await {
+                    seen.lock().unwrap().push(request);
+                    // A client that went away is what some tests are about: writing may fail.
+                    match answers.next() {
+                        Some(Answer::Keep(text)) => {
+                            drop(stream.write_all(text.as_bytes()).await);
+                            continue;
                         }
+                        Some(Answer::Close(text)) => drop(stream.write_all(text.as_bytes()).await),
+                        Some(Answer::Hold(text)) => {
+                            drop(stream.write_all(text.as_bytes()).await);
+                            holding.notify_one();
+                            drop(stream.read(&mut [0]).await);
+                            closed.notify_one();
+                        }
+                        Some(Answer::Slow(pieces, pause)) => {
+                            for piece in pieces {
+                                tokio::time::sleep(pause).await;
+                                drop(stream.write_all(piece.as_bytes()).await);
+                            }
+                        }
+                        None => {}
                     }
-                    None => {}
+                    break;
                 }
             }
         });
@@ -140,7 +159,7 @@ impl Server {
     }
 }
 
-async fn read(stream: &mut TcpStream) -> Option<Seen> {
+async fn read(stream: &mut TcpStream, connection: usize) -> Option<Seen> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -160,7 +179,7 @@ async fn read(stream: &mut TcpStream) -> Option<Seen> {
     while bytes.len() < end + length {
         more(stream, &mut bytes).await?;
     }
-    Some(Seen { line, headers, body: bytes.split_off(end) })
+    Some(Seen { line, connection, headers, body: bytes.split_off(end) })
 }
 
 async fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<()> {

@@ -62,6 +62,16 @@ async fn an_acting_model_offers_tools_and_calls_them() {
 }
 
 #[tokio::test]
+async fn the_next_request_finds_the_connection_open() {
+    let server = Server::start(vec![Answer::chunked(&word("a")), Answer::chunked(&word("b"))]).await;
+    let router = router(provider(&server.base));
+    assert_eq!(say(&router).await.0.unwrap(), a_reply("a"));
+    assert_eq!(say(&router).await.0.unwrap(), a_reply("b"));
+    let connections: Vec<usize> = server.seen().iter().map(|seen| seen.connection).collect();
+    assert_eq!(connections, [1, 1]);
+}
+
+#[tokio::test]
 async fn an_endpoint_without_a_key_gets_no_authorization() {
     let server = Server::start(vec![Answer::stream(&word("hi"))]).await;
     let router = router(Provider { key: Arc::new(NoKey), ..provider(&server.base) });
@@ -97,7 +107,7 @@ async fn the_key_is_in_no_debug_output_and_in_no_error() {
 #[tokio::test]
 async fn dropping_the_request_closes_the_connection() {
     let half = sse(&[json!({ "choices": [{ "delta": { "content": "hal" } }] })]);
-    for begun in [String::new(), raw::head(None) + &half] {
+    for begun in [String::new(), raw::head() + &half] {
         let server = Server::start(vec![Answer::Hold(begun)]).await;
         let router = router(provider(&server.base));
         tokio::select! {
