@@ -189,17 +189,15 @@ fn misused(key: &KeyPath, value: &DeValue<'_>) -> Option<String> {
         [.., "api_key" | "apikey" | "api-key"] => {
             Some(format!("`{key}`: a key never stands on a command line or in a file; {where_to}"))
         }
-        ["providers", _, "headers", name] if KEY_HEADERS.contains(&name.to_ascii_lowercase().as_str()) => {
-            Some(format!(
-                "`{key}` would hold a key, and a key never stands on a command line or in a file; {where_to}"
-            ))
-        }
+        ["providers", _, "headers", name] if carries_key(name) => Some(format!(
+            "`{key}` would hold a key, and a key never stands on a command line or in a file; {where_to}"
+        )),
         ["providers", _, "api_key_env"] if value.as_str().is_some_and(|name| !is_variable(name)) => {
             Some(format!(
                 "`{key}` takes the name of an environment variable, as in \"OPENAI_API_KEY\"; never the key itself"
             ))
         }
-        ["providers", _, "base_url"] if value.as_str().is_some_and(|url| has_password(url)) => Some(format!(
+        ["providers", _, "base_url"] if value.as_str().is_some_and(has_password) => Some(format!(
             "`{key}` holds a password, and a key never stands on a command line or in a file; {where_to}"
         )),
         ["providers" | "profiles", name, ..] if !is_name(name) => {
@@ -207,6 +205,11 @@ fn misused(key: &KeyPath, value: &DeValue<'_>) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn carries_key(header: &str) -> bool {
+    let header = header.to_ascii_lowercase();
+    KEY_HEADERS.iter().any(|part| header.contains(part))
 }
 
 fn is_name(name: &str) -> bool {

@@ -3,19 +3,23 @@
 //! Nothing here reads the environment, prints, or sends anything: [`Input`] carries all that is looked at, and [`load`]
 //! finds every mistake before there is a request.
 
-mod settings;
-
+mod input;
 mod load;
+mod settings;
 
 mod binding;
 mod key;
 mod show;
 
-mod trust;
+mod files;
 mod protect;
+mod read;
+mod trust;
 
+mod choose;
 mod environment;
 mod flags;
+mod profile;
 
 mod check;
 mod defaults;
@@ -33,9 +37,11 @@ mod tests;
 pub use binding::{ENV_PROVIDER, Endpoint, RoleBinding, chain};
 pub use environment::Env;
 pub use error::{ConfigError, Fault, Origin, ProtectedKey};
+pub use files::{Review, review};
 pub use flags::Flags;
+pub use input::{Input, project_file, user_file};
 pub use key::{KeyError, KeySource};
-pub use load::{Input, Loaded, Review, load, project_file, review, user_file};
+pub use load::{Loaded, load};
 pub use schema::schema;
 pub use settings::{
     Config, EnvironmentSettings, NetworkSettings, ProfileSettings, ProviderSettings, RoleSettings, RoleTable,

@@ -3,6 +3,7 @@
 use super::binding::split;
 use super::error::{Origin, ProtectedKey};
 use super::layer::{Entry, KeyPath, Layer};
+use super::profile;
 
 /// When a setting of a project is dangerous.
 enum When {
@@ -35,7 +36,7 @@ const PROTECTED: [(&[&str], When, &str); 7] = [
 
 /// The protected settings of a project file, by line. `own` is what the user's files say without it, `used` the providers
 /// that files, environment and flags of the user bind roles to.
-pub fn protected(project: &Layer, own: &Layer, used: &[&str]) -> Vec<ProtectedKey> {
+pub fn protected(project: &Layer, own: &Layer, used: &[String]) -> Vec<ProtectedKey> {
     let mut found: Vec<ProtectedKey> = project
         .entries
         .iter()
@@ -52,7 +53,7 @@ pub fn protected(project: &Layer, own: &Layer, used: &[&str]) -> Vec<ProtectedKe
     found
 }
 
-fn danger(key: &KeyPath, entry: &Entry, own: &Layer, used: &[&str]) -> Option<String> {
+fn danger(key: &KeyPath, entry: &Entry, own: &Layer, used: &[String]) -> Option<String> {
     if let Some((_, when, why)) = PROTECTED.iter().find(|(section, ..)| key.within(section)) {
         let mine = own.entries.get(key).map(|entry| &entry.value);
         let dangerous = match when {
@@ -74,29 +75,33 @@ fn danger(key: &KeyPath, entry: &Entry, own: &Layer, used: &[&str]) -> Option<St
         };
         return dangerous.then(|| (*why).to_owned());
     }
-    other_provider(key, entry, used)
+    other_provider(key, entry, own, used)
 }
 
-/// A project may choose among the providers that its user's roles already use. To bring in another one would send the
-/// user's code to somebody who did not have it before. A user who has bound nothing has chosen nobody yet.
-fn other_provider(key: &KeyPath, entry: &Entry, used: &[&str]) -> Option<String> {
-    let provider = model_provider(key, entry)?;
-    if used.is_empty() || used.contains(&provider) {
-        return None;
-    }
-    Some(format!("sends your code to the provider `{provider}`, which none of your own roles uses"))
-}
-
-/// The providers that the models of `layer` name.
-pub fn providers_of(layer: &Layer) -> Vec<&str> {
-    layer.entries.iter().filter_map(|(key, entry)| model_provider(key, entry)).collect()
-}
-
-fn model_provider<'a>(key: &KeyPath, entry: &'a Entry) -> Option<&'a str> {
-    match key.parts().as_slice() {
-        ["roles", _, "model"] | ["profiles", _, "roles", _, "model"] => {
-            entry.value.as_str().and_then(split).map(|(provider, _)| provider)
+/// A project may choose among the providers that its user has chosen. To bring in another one would send the user's code
+/// to somebody who did not have it before. A user who has bound nothing has chosen nobody yet.
+fn other_provider(key: &KeyPath, entry: &Entry, own: &Layer, used: &[String]) -> Option<String> {
+    let text = entry.value.as_str()?;
+    let roles;
+    let named = match key.parts().as_slice() {
+        ["roles", _, "model"] | ["profiles", _, "roles", _, "model"] => vec![split(text)?.0],
+        ["profile"] => {
+            roles = profile::roles(own, text);
+            providers_of(&roles)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    let other = named.into_iter().find(|provider| !used.iter().any(|one| one == provider))?;
+    (!used.is_empty())
+        .then(|| format!("sends your code to the provider `{other}`, which you have not chosen for it"))
+}
+
+/// The providers that the roles of `layer` name; profiles are left out.
+pub fn providers_of(layer: &Layer) -> Vec<&str> {
+    let models =
+        layer.entries.iter().filter(|(key, _)| matches!(key.parts().as_slice(), ["roles", _, "model"]));
+    models
+        .filter_map(|(_, entry)| entry.value.as_str().and_then(split))
+        .map(|(provider, _)| provider)
+        .collect()
 }

@@ -8,8 +8,9 @@ use toml::Value;
 use super::binding::chain;
 use super::defaults;
 use super::error::ConfigError;
+use super::input::{Input, project_file};
 use super::layer::{Entry, KeyPath};
-use super::load::{Input, Loaded, project_file};
+use super::load::Loaded;
 use super::nearest;
 use super::shape::Shape;
 
