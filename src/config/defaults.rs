@@ -66,11 +66,16 @@ pub fn stands_for(pattern: &KeyPath, key: &KeyPath) -> bool {
         })
 }
 
-/// The reason for a setting: the comment that names it exactly, else the one that stands for all of its kind.
+/// The reason for a setting: the comment that names it exactly, else the one that stands for all of its kind, else that of
+/// the setting it is a part of.
 pub fn why(key: &KeyPath) -> Option<String> {
     let all = documented();
     let exact = all.iter().find(|one| one.key == *key);
-    exact.or_else(|| all.iter().find(|one| stands_for(&one.key, key))).map(|one| one.why.clone())
+    if let Some(found) = exact.or_else(|| all.iter().find(|one| stands_for(&one.key, key))) {
+        return Some(found.why.clone());
+    }
+    let (_, whole) = key.0.split_last()?;
+    why(&KeyPath(whole.to_vec()))
 }
 
 #[cfg(test)]
@@ -144,6 +149,7 @@ mod tests {
             "A page of reasoning decides most next steps; high is for hard problems."
         );
         assert_eq!(why(&key("roles.critique.temperature")), why(&key("roles.planner.temperature")));
+        assert_eq!(why(&key("providers.mine.headers.X-Title")), why(&key("providers.NAME.headers")));
         assert!(why(&key("providers.mine.retries")).is_some());
         assert_eq!(why(&key("thinking.nothing")), None);
     }

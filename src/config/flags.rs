@@ -51,10 +51,10 @@ pub fn layer(flags: &Flags, shape: &Shape) -> Result<Layer, ConfigError> {
         }
     }
     if let Some(timeout) = flags.timeout {
-        // Rounded up, since 0 would be no limit.
+        // Rounded up, since 0 is no limit.
         let seconds = timeout.as_secs() + u64::from(timeout.subsec_nanos() > 0);
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
-        layer.set(KeyPath::of(["loop", "time_budget_s"]), seconds.max(1), flag("--timeout"));
+        layer.set(KeyPath::of(["loop", "time_budget_s"]), seconds, flag("--timeout"));
     }
     Ok(layer)
 }
@@ -160,5 +160,6 @@ mod tests {
         };
         assert_eq!(seconds(Duration::from_millis(200)), Some(1.into()));
         assert_eq!(seconds(Duration::from_secs(90)), Some(90.into()));
+        assert_eq!(seconds(Duration::ZERO), Some(0.into()));
     }
 }
