@@ -23,8 +23,8 @@ const ERROR_BYTES: usize = 64 * 1024;
 /// How long the body of an error may take; its status alone says enough.
 const ERROR_TIME: Duration = Duration::from_secs(5);
 
-/// How long the end of a body may take after the end of the reply: it usually comes in the same packet.
-const DRAIN_TIME: Duration = Duration::from_millis(20);
+/// How long the end of a body may take after the end of the reply: it usually comes at once, though in a packet of its own.
+const DRAIN_TIME: Duration = Duration::from_millis(50);
 
 /// Asks until there is a whole reply, or until trying again is pointless. Nothing runs on when the future is dropped.
 pub(crate) async fn ask(

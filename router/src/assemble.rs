@@ -187,4 +187,18 @@ mod tests {
         assert_eq!(told(("cached_tokens", json!(4))), expect);
         assert_eq!(usage_of(Value::Null), None);
     }
+
+    #[test]
+    fn reasoning_is_heard_under_either_name_and_once() {
+        let check = |delta: Value, expect: &str| {
+            let mut draft = Draft::default();
+            let data = json!({ "choices": [{ "delta": delta }] }).to_string();
+            draft.feed(&Event { name: "message".to_owned(), data, id: None }, &|_| {}).unwrap();
+            assert_eq!(draft.reasoning, expect);
+        };
+        check(json!({ "reasoning_content": "a" }), "a");
+        check(json!({ "reasoning_content": "", "reasoning": "b" }), "b");
+        check(json!({ "reasoning_content": "a", "reasoning": "" }), "a");
+        check(json!({ "reasoning_content": "a", "reasoning": "a" }), "a");
+    }
 }

@@ -122,8 +122,10 @@ impl Part {
         }
         // Some providers give every call the same index, or none, and no id: then a name after whole arguments, or a
         // different name, opens the next call.
+        // The brace is asked for first because parsing long arguments again with each fragment takes its time.
         let whole = !fragment.is_blank()
-            && serde_json::from_str::<Value>(&self.arguments).is_ok_and(|value| value.is_object());
+            && self.arguments.trim_end().ends_with('}')
+            && serde_json::from_str::<Value>(&self.arguments).is_ok();
         let named = !fragment.name.is_empty() && !self.name.is_empty();
         !(named && (whole || !fragment.name.starts_with(&self.name)))
     }

@@ -1,5 +1,6 @@
 //! From the bytes of a response body to a reply: the scanner and the assembler joined, with the rules for the end.
 
+use serde_json::Value;
 use tandem_shared::model::Delta;
 
 use crate::assemble::{Draft, StreamFault};
@@ -79,17 +80,23 @@ impl Decoder {
     /// Some servers leave out the last blank line, and some answer with plain JSON instead of events. Neither is taken
     /// unless it is whole: a half event means that the stream was cut.
     fn take_unfinished(&mut self, sink: &dyn Fn(Delta)) -> Result<(), StreamFault> {
-        let scanner = std::mem::take(&mut self.scanner);
-        let body = String::from_utf8_lossy(&self.head).into_owned();
-        let plain = Event { name: "message".to_owned(), data: body, id: None };
-        let last = match scanner.unfinished() {
-            Some(event) => event,
-            None if self.events == 0 => plain,
-            None => return Ok(()),
-        };
-        let whole = last.data.trim() == DONE || serde_json::from_str::<serde_json::Value>(&last.data).is_ok();
-        if whole {
-            self.take(&last, sink)?;
+        let is_whole = |data: &str| data.trim() == DONE || serde_json::from_str::<Value>(data).is_ok();
+        match std::mem::take(&mut self.scanner).unfinished() {
+            Some(event) if is_whole(&event.data) => {
+                self.take(&event, sink)?;
+            }
+            Some(_) => {}
+            None if self.events == 0 => {
+                let body = String::from_utf8_lossy(&self.head).into_owned();
+                let event = Event { name: "message".to_owned(), data: body, id: None };
+                if is_whole(&event.data) {
+                    self.take(&event, sink)?;
+                    if !self.draft.answered {
+                        return Err(StreamFault::NotAStream(event.data));
+                    }
+                }
+            }
+            None => {}
         }
         Ok(())
     }
@@ -112,13 +119,18 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use serde_json::{Value, json};
+    use proptest::prelude::*;
+    use serde_json::json;
     use tandem_shared::model::Usage;
 
     use crate::cases::{cases, failing};
 
     /// Decodes `stream` in pieces of `size` bytes, into the form of the case files.
     fn decode(stream: &str, size: usize) -> Value {
+        decode_pieces(stream.as_bytes().chunks(size))
+    }
+
+    fn decode_pieces<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Value {
         let mut decoder = Decoder::default();
         let heard = Mutex::new(String::new());
         let sink = |delta: Delta| {
@@ -127,7 +139,7 @@ mod tests {
             }
         };
         let mut ended = Ok(Progress::More);
-        for piece in stream.as_bytes().chunks(size) {
+        for piece in pieces {
             ended = decoder.feed(piece, &sink);
             if ended != Ok(Progress::More) {
                 break;
@@ -207,6 +219,14 @@ mod tests {
     }
 
     #[test]
+    fn a_plain_json_body_without_reply_is_quoted() {
+        let body = "{\"detail\":\"no such route\"}";
+        let mut decoder = Decoder::default();
+        assert_eq!(decoder.feed(body.as_bytes(), &|_| {}), Ok(Progress::More));
+        assert_eq!(decoder.end(&|_| {}), Err(StreamFault::NotAStream(body.to_owned())));
+    }
+
+    #[test]
     fn a_stream_cut_anywhere_before_its_finish_is_never_whole() {
         let stream = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n\
                       data: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\n";
@@ -222,5 +242,21 @@ mod tests {
     #[test]
     fn done_without_any_choice_is_no_reply() {
         assert_eq!(decode("data: [DONE]\n\n", 4)["error"], json!({ "kind": "cut" }));
+    }
+
+    proptest! {
+        #[test]
+        fn any_chunking_gives_the_same_reply(
+            case in any::<proptest::sample::Index>(),
+            cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..9),
+        ) {
+            let cases = cases("openai-stream");
+            let stream = case.get(&cases)["stream"].as_str().unwrap().as_bytes();
+            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(stream.len() + 1)).collect();
+            places.extend([0, stream.len()]);
+            places.sort_unstable();
+            let pieces = places.windows(2).map(|pair| &stream[pair[0]..pair[1]]);
+            prop_assert_eq!(decode_pieces(pieces), decode_pieces(std::iter::once(stream)));
+        }
     }
 }

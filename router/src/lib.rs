@@ -11,6 +11,7 @@ mod script;
 
 mod ask;
 mod endpoint;
+mod transport;
 mod fault;
 mod clean;
 mod wire;

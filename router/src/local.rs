@@ -6,7 +6,7 @@ use futures::future::join_all;
 use serde_json::Value;
 
 use crate::ask::read_body;
-use crate::endpoint::{http_client, trim_base};
+use crate::transport::{http_client, trim_base};
 
 /// Bytes of a list of models at most; the longest public one is about a tenth of it.
 pub(crate) const LIST_BYTES: usize = 8 * 1024 * 1024;

@@ -121,10 +121,13 @@ async fn an_error_in_the_stream_is_treated_as_its_status() {
 #[tokio::test]
 async fn silence_runs_into_the_limit_of_its_phase() {
     let limit = Duration::from_millis(150);
-    let silent = Server::start(vec![Answer::Hold(String::new())]).await;
-    let impatient = |base: &str| Provider { first_token_timeout: limit, retries: 0, ..provider(base) };
-    let error = say(&router(impatient(&silent.base))).await.0.unwrap_err();
-    assert_eq!(error.to_string(), "p/m: no answer within 150ms (waiting for the first token), after 1 tries");
+    for begun in [String::new(), raw::head()] {
+        let silent = Server::start(vec![Answer::Hold(begun)]).await;
+        let impatient = Provider { first_token_timeout: limit, retries: 0, ..provider(&silent.base) };
+        let error = say(&router(impatient)).await.0.unwrap_err();
+        let expect = "p/m: no answer within 150ms (waiting for the first token), after 1 tries";
+        assert_eq!(error.to_string(), expect);
+    }
 
     let half = sse(&[json!({ "choices": [{ "delta": { "content": "hal" } }] })]);
     let stalled = Server::start(vec![Answer::Hold(raw::head() + &half)]).await;

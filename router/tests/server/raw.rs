@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 pub enum Answer {
     /// Writes the bytes and closes.
     Close(String),
-    /// Writes the bytes and takes the next request on the same connection.
-    Keep(String),
+    /// Writes the pieces apart and takes the next request on the same connection.
+    Keep(Vec<String>),
     /// Writes the bytes, then waits for the client to close.
     Hold(String),
     /// Writes the pieces with a pause before each, and closes.
@@ -30,12 +30,11 @@ impl Answer {
         ))
     }
 
-    /// A stream in one chunk, after which the connection stays open.
+    /// A stream in one chunk, whose end comes by itself and after which the connection stays open.
     pub fn chunked(body: &str) -> Answer {
         let length = body.len();
-        Answer::Keep(format!(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n"
-        ))
+        let chunk = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n");
+        Answer::Keep(vec![chunk, "0\r\n\r\n".to_owned()])
     }
 
     /// A stream that ends with the connection.
@@ -107,12 +106,17 @@ impl Server {
             let mut connection = 0;
             while let Ok((mut stream, _)) = listener.accept().await {
                 connection += 1;
+                // Otherwise the system may hold the second of two small pieces back.
+                stream.set_nodelay(true).unwrap();
                 while let Some(request) = read(&mut stream, connection).await {
                     seen.lock().unwrap().push(request);
                     // A client that went away is what some tests are about: writing may fail.
                     match answers.next() {
-                        Some(Answer::Keep(text)) => {
-                            drop(stream.write_all(text.as_bytes()).await);
+                        Some(Answer::Keep(pieces)) => {
+                            for piece in pieces {
+                                drop(stream.write_all(piece.as_bytes()).await);
+                                tokio::time::sleep(Duration::from_millis(1)).await;
+                            }
                             continue;
                         }
                         Some(Answer::Close(text)) => drop(stream.write_all(text.as_bytes()).await),
