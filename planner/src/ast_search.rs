@@ -13,13 +13,14 @@ use tandem_shared::tool::{ReadCx, ReadTool};
 
 use crate::ast::{Lang, Match, Pattern};
 use crate::hits::{Hits, cut_around};
+use crate::off_thread::off_thread;
+use crate::place;
 use crate::walk::{self, Ended, File, Next};
-use crate::{off_thread, place};
 
 /// Characters shown of a match's first line.
 const TEXT_CHARS: usize = 200;
-/// Characters shown of what a hole stands for: a name or a short expression.
-const HOLE_CHARS: usize = 60;
+/// Characters shown of what a hole stands for: a name or a short expression. A body is better read in its file.
+const HOLE_CHARS: usize = 40;
 
 /// Searches code by structure.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +49,8 @@ impl ReadTool for AstSearch {
 }
 
 fn search(args: &AstSearchArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
-    let (start, meta) = place::existing(cx, args.path.as_deref().unwrap_or("."))?;
-    let langs = langs(args.lang.as_deref(), meta.is_file().then(|| start.relative()))?;
+    let (start, meta) = place::start(cx, args.path.as_deref())?;
+    let langs = langs(place::given(args.lang.as_deref()), meta.is_file().then(|| start.relative()))?;
     let patterns = patterns(&args.pattern, &langs)?;
     let hits = Mutex::new(Hits::new(&cx.limits));
     let (searched, too_large) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -68,11 +69,11 @@ fn search(args: &AstSearchArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
                 return Next::Go;
             };
             searched.fetch_add(1, Ordering::Relaxed);
-            let found = pattern.search(&source);
-            if !found.is_empty() {
-                let lines = found.iter().take(cx.limits.matches).map(shown).collect();
+            let (found, total) = pattern.search(&source, cx.limits.matches);
+            if total > 0 {
+                let lines = found.iter().map(shown).collect();
                 let Ok(mut hits) = hits.lock() else { return Next::Stop };
-                hits.add(file.relative(), lines, found.len());
+                hits.add(file.relative(), lines, total);
             }
             Next::Go
         }

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use tandem_shared::call::{ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::tool::{ReadCx, ReadTool};
 
+use crate::off_thread::off_thread;
 use crate::path_pattern::PathPattern;
+use crate::place;
 use crate::walk::{self, Ended, File, Next};
-use crate::{off_thread, place};
 
 /// Finds files by name.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +40,7 @@ fn find(args: &GlobArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     // An absolute pattern inside the root is meant from the root.
     let root = format!("{}/", cx.workspace.root().display());
     let pattern = PathPattern::new(args.pattern.strip_prefix(&root).unwrap_or(&args.pattern))?;
-    let (start, _) = place::existing(cx, args.path.as_deref().unwrap_or("."))?;
+    let (start, _) = place::start(cx, args.path.as_deref())?;
     let base = start.relative();
     let found = Mutex::new((0_usize, Vec::new()));
     let ended = walk::each_file(cx, &start, || {

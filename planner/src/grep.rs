@@ -13,12 +13,16 @@ use tandem_shared::call::{ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::tool::{ReadCx, ReadTool};
 
 use crate::hits::{Hits, cut_around};
+use crate::off_thread::off_thread;
 use crate::path_pattern::PathPattern;
+use crate::place;
 use crate::walk::{self, Ended, File, Next};
-use crate::{off_thread, place};
 
 /// Characters shown of a matching line: enough for a long statement, so that 200 matches do not all end in the middle.
 const LINE_CHARS: usize = 300;
+
+/// Memory that one line may take; a file with a longer one is generated data and is passed over.
+const LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Searches text.
 #[derive(Clone, Copy, Debug)]
@@ -48,26 +52,23 @@ impl ReadTool for Grep {
 
 fn search(args: &GrepArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     let matcher = matcher(&args.pattern)?;
-    let glob = args.glob.as_deref().map(PathPattern::new).transpose()?;
-    let (start, meta) = place::existing(cx, args.path.as_deref().unwrap_or("."))?;
+    let glob = place::given(args.glob.as_deref()).map(PathPattern::new).transpose()?;
+    let (start, meta) = place::start(cx, args.path.as_deref())?;
     let base = start.relative();
     let hits = Mutex::new(Hits::new(&cx.limits));
-    let (searched, binary) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (searched, left_out) = (AtomicUsize::new(0), AtomicUsize::new(0));
 
     let ended = walk::each_file(cx, &start, || {
         let (matcher, mut searcher) = (matcher.clone(), searcher());
-        let (glob, hits, searched, binary) = (&glob, &hits, &searched, &binary);
+        let (glob, hits, searched, left_out) = (&glob, &hits, &searched, &left_out);
         move |file: File<'_>| {
             if file.is_link || glob.as_ref().is_some_and(|glob| !glob.is_match(&file.relative(), base)) {
                 return Next::Go;
             }
             let mut found = FileHits::new(&matcher, cx.limits.matches);
-            // A file that cannot be read, or vanished since it was listed, has no matches.
-            if searcher.search_path(&matcher, file.absolute, &mut found).is_err() {
-                return Next::Go;
-            }
-            if found.is_binary {
-                binary.fetch_add(1, Ordering::Relaxed);
+            let is_read = searcher.search_path(&matcher, file.absolute, &mut found).is_ok();
+            if !is_read || found.is_binary {
+                left_out.fetch_add(1, Ordering::Relaxed);
                 return Next::Go;
             }
             searched.fetch_add(1, Ordering::Relaxed);
@@ -86,21 +87,27 @@ fn search(args: &GrepArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     if hits.total() > 0 {
         return Ok(Outcome::Ok(ToolOutput::text(hits.render("match", &cx.limits)).from_source("search")));
     }
-    let (searched, binary) = (searched.into_inner(), binary.into_inner());
-    if meta.is_file() && binary > 0 {
-        return Err(ToolError::new(ErrorKind::Binary, format!("{base} is not text and was not searched.")));
+    let (searched, left_out) = (searched.into_inner(), left_out.into_inner());
+    if meta.is_file() && left_out > 0 {
+        let text = format!("{base} is not text, or cannot be read, and was not searched.");
+        return Err(ToolError::new(ErrorKind::Binary, text));
     }
-    Ok(Outcome::text(no_match(args, base, searched, binary)))
+    Ok(Outcome::text(no_match(args, base, searched, left_out)))
 }
 
-fn no_match(args: &GrepArgs, base: &str, searched: usize, binary: usize) -> String {
-    let of_glob = args.glob.as_ref().map(|glob| format!(" that match {glob:?}")).unwrap_or_default();
+fn no_match(args: &GrepArgs, base: &str, searched: usize, left_out: usize) -> String {
+    let of_glob =
+        place::given(args.glob.as_deref()).map(|glob| format!(" that match {glob:?}")).unwrap_or_default();
     let place = if base == "." { "the project".to_owned() } else { base.to_owned() };
     if searched == 0 {
         return format!("Nothing was searched: there are no text files{of_glob} in {place}.");
     }
     let files = if searched == 1 { "1 file".to_owned() } else { format!("{searched} files") };
-    let left_out = if binary == 0 { String::new() } else { format!("; {binary} binary files were left out") };
+    let left_out = match left_out {
+        0 => String::new(),
+        1 => "; 1 that is not text, or cannot be read, was left out".to_owned(),
+        count => format!("; {count} that are not text, or cannot be read, were left out"),
+    };
     format!("No matches in {files}{of_glob} in {place}{left_out}. Case counts unless (?i) stands in front.")
 }
 
@@ -128,6 +135,7 @@ fn searcher() -> Searcher {
         .line_number(true)
         .line_terminator(LineTerminator::crlf())
         .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(LINE_BYTES))
         .build()
 }
 
@@ -181,6 +189,7 @@ fn shown(line: &[u8], start: usize, end: usize) -> String {
 mod tests {
     use super::*;
     use crate::testing::{Tree, run};
+    use proptest::prelude::*;
     use serde_json::json;
 
     fn grep(tree: &Tree, args: serde_json::Value) -> Outcome {
@@ -232,7 +241,7 @@ mod tests {
         check(
             &tree,
             json!({"pattern": "needle"}),
-            "No matches in 2 files in the project; 1 binary files were left out. Case counts unless (?i) stands in front.",
+            "No matches in 2 files in the project; 1 that is not text, or cannot be read, was left out. Case counts unless (?i) stands in front.",
         );
         check(
             &tree,
@@ -241,7 +250,7 @@ mod tests {
         );
         assert_eq!(
             grep(&tree, json!({"pattern": "needle", "path": "bin"})),
-            Outcome::error(ErrorKind::Binary, "bin is not text and was not searched.")
+            Outcome::error(ErrorKind::Binary, "bin is not text, or cannot be read, and was not searched.")
         );
     }
 
@@ -269,6 +278,22 @@ mod tests {
             lines[200],
             "[200 of 300 matches in 2 files shown, 100 more left out; narrow it by path or pattern]"
         );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn every_line_with_the_word_is_found_and_no_other(text in "(ab|a|b|\\r\\n|\\n|é){0,40}") {
+            let found: Vec<String> = text
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| line.contains("ab"))
+                .map(|(index, line)| format!("f:{}: {line}", index + 1))
+                .collect();
+            let got = grep(&Tree::of(&[("f", &text)]), json!({"pattern": "ab"}));
+            let lines: Vec<&str> = got.content().lines().filter(|line| line.starts_with("f:")).collect();
+            prop_assert_eq!(lines, found);
+        }
     }
 
     #[test]

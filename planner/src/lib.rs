@@ -18,6 +18,7 @@ mod submit_plan;
 
 pub mod ast;
 mod hits;
+mod off_thread;
 mod page;
 mod path_pattern;
 mod place;
@@ -36,8 +37,7 @@ pub use recall::{Recall, RecallArgs};
 pub use submit_plan::{PlannedStep, SubmitPlan, SubmitPlanArgs};
 pub use toolbox::PlannerToolbox;
 
-use tandem_shared::call::{Outcome, ToolError};
-use tandem_shared::tool::{ReadTools, blocking};
+use tandem_shared::tool::ReadTools;
 
 /// The tools that look around: the executor's share.
 pub fn read_tools() -> ReadTools {
@@ -55,12 +55,4 @@ pub fn read_tools() -> ReadTools {
 /// The tools that look around, and the one that hands over a plan.
 pub fn planner_tools() -> ReadTools {
     read_tools().with(SubmitPlan)
-}
-
-/// Runs `look` off the async thread; its error is an outcome like its answer.
-async fn off_thread(look: impl FnOnce() -> Result<Outcome, ToolError> + Send + 'static) -> Outcome {
-    match blocking(look).await {
-        Ok(outcome) => outcome,
-        Err(error) => error.into(),
-    }
 }

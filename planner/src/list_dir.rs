@@ -8,7 +8,8 @@ use serde::Deserialize;
 use tandem_shared::call::{ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::tool::{ReadCx, ReadTool};
 
-use crate::{off_thread, place, walk};
+use crate::off_thread::off_thread;
+use crate::{place, walk};
 
 /// Entries shown at most: a folder with more is better looked into by glob.
 const ENTRIES: usize = 500;
@@ -36,7 +37,7 @@ impl ReadTool for ListDir {
 }
 
 fn list(args: &ListDirArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
-    let (place, meta) = place::existing(cx, args.path.as_deref().unwrap_or("."))?;
+    let (place, meta) = place::start(cx, args.path.as_deref())?;
     let name = place.relative();
     if !meta.is_dir() {
         let text = format!("{name} is a file, not a folder. Read it with read_file.");

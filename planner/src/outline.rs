@@ -9,7 +9,8 @@ use tandem_shared::call::{ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::tool::{ReadCx, ReadTool};
 
 use crate::ast::{self, Item, Lang};
-use crate::{off_thread, place};
+use crate::off_thread::off_thread;
+use crate::place;
 
 /// Shows what a file defines.
 #[derive(Clone, Copy, Debug)]

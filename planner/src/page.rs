@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::ops::RangeInclusive;
 
+use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::digest::{Digest, Digester};
 
 /// Bytes looked at to tell text from binary; git's own measure.
@@ -43,6 +44,19 @@ pub(crate) enum Content {
     Text(Page),
     /// Bytes that are not text: there is a NUL byte near the beginning.
     Binary,
+}
+
+/// The first and last line asked for, counted from 1, or what is wrong with the range.
+pub(crate) fn line_range(start: Option<usize>, end: Option<usize>) -> Result<(usize, usize), ToolError> {
+    let (first, last) = (start.unwrap_or(1), end.unwrap_or(usize::MAX));
+    let problem = if first == 0 || last == 0 {
+        "Lines are counted from 1.".to_owned()
+    } else if first > last {
+        format!("start_line {first} lies after end_line {last}.")
+    } else {
+        return Ok((first, last));
+    };
+    Err(ToolError::new(ErrorKind::InvalidArguments, format!("{problem} Nothing was read.")))
 }
 
 /// Reads all of `source` and keeps the lines of `wanted` (counted from 1) that fit within `bounds`.

@@ -43,6 +43,16 @@ pub(crate) fn existing(cx: &ReadCx, path: &str) -> Result<(WorkspacePath, Metada
     }
 }
 
+/// Where a search starts: `path`, or the root when none is given. Models write a blank where they mean none.
+pub(crate) fn start(cx: &ReadCx, path: Option<&str>) -> Result<(WorkspacePath, Metadata), ToolError> {
+    existing(cx, given(path).unwrap_or("."))
+}
+
+/// An optional argument, where a blank one counts as none.
+pub(crate) fn given(argument: Option<&str>) -> Option<&str> {
+    argument.filter(|text| !text.trim().is_empty())
+}
+
 /// Wording for what the system says of `path`.
 pub(crate) fn io_error(path: &str, error: &io::Error) -> ToolError {
     ToolError::new(io_kind(error), format!("{path} cannot be read: {error}."))

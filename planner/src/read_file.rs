@@ -7,8 +7,9 @@ use serde::Deserialize;
 use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::tool::{ReadCx, ReadTool};
 
+use crate::off_thread::off_thread;
 use crate::page::{self, Bounds, Content, Page};
-use crate::{off_thread, place};
+use crate::place;
 
 /// Reads a file.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ impl ReadTool for ReadFile {
 }
 
 fn read(args: &ReadFileArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
-    let (first, last) = line_range(args.start_line, args.end_line)?;
+    let (first, last) = page::line_range(args.start_line, args.end_line)?;
     let has_range = args.start_line.is_some() || args.end_line.is_some();
     let (place, meta) = place::existing(cx, &args.path)?;
     let name = place.relative();
@@ -81,19 +82,6 @@ fn read(args: &ReadFileArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
             Ok(Outcome::Ok(if has_range { output.as_page() } else { output }))
         }
     }
-}
-
-/// The lines asked for, or what is wrong with the range.
-pub(crate) fn line_range(start: Option<usize>, end: Option<usize>) -> Result<(usize, usize), ToolError> {
-    let (first, last) = (start.unwrap_or(1), end.unwrap_or(usize::MAX));
-    let problem = if first == 0 || last == 0 {
-        "Lines are counted from 1.".to_owned()
-    } else if first > last {
-        format!("start_line {first} lies after end_line {last}.")
-    } else {
-        return Ok((first, last));
-    };
-    Err(ToolError::new(ErrorKind::InvalidArguments, format!("{problem} Nothing was read.")))
 }
 
 fn shown(name: &str, first: usize, last: usize, page: &Page) -> Result<String, ToolError> {

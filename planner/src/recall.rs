@@ -5,9 +5,8 @@ use serde::Deserialize;
 use tandem_shared::call::{ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::tool::{ReadCx, ReadTool};
 
-use crate::off_thread;
+use crate::off_thread::off_thread;
 use crate::page::{self, Bounds, Content};
-use crate::read_file::line_range;
 
 /// Reads an earlier output back.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +36,7 @@ impl ReadTool for Recall {
 
 fn recall(args: &RecallArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     let id = args.id.trim();
-    let (first, last) = line_range(args.start_line, args.end_line)?;
+    let (first, last) = page::line_range(args.start_line, args.end_line)?;
     let Some(text) = cx.archive.recall(id) else {
         return Err(ToolError::new(
             ErrorKind::PathNotFound,

@@ -6,7 +6,8 @@ use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::plan::{Plan, PlanDraft, PlanStep};
 use tandem_shared::tool::{ReadCx, ReadTool};
 
-use crate::{off_thread, place, walk};
+use crate::off_thread::off_thread;
+use crate::{place, walk};
 
 /// Hands over a plan.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use ast_grep_core::Language;
 use ast_grep_core::matcher::PatternBuilder;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
 
-use super::pattern::with_holes;
+use super::holes::with_holes;
 
 /// What there is to know of a language.
 struct Row {

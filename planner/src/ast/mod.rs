@@ -1,5 +1,6 @@
 //! Code as syntax: languages, structural search and outlines. The only module of this crate that uses tree-sitter.
 
+mod holes;
 mod lang;
 mod outline;
 mod pattern;

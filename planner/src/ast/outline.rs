@@ -76,7 +76,9 @@ pub fn outline(lang: Lang, source: &str) -> Result<Vec<Item>, OutlineError> {
     let mut open: Vec<usize> = Vec::new();
     let mut items = Vec::new();
     for ((start, std::cmp::Reverse(end)), one) in found {
-        open.retain(|outer_end| *outer_end >= end);
+        while open.last().is_some_and(|outer_end| *outer_end < end) {
+            open.pop();
+        }
         items.push(Item {
             start_line: one.start_line,
             end_line: one.end_line,

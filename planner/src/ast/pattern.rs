@@ -1,8 +1,7 @@
 //! A structural pattern: code with holes, read once and then held against many sources.
 
-use std::borrow::Cow;
-
 use ast_grep_core::matcher::PatternNode;
+use ast_grep_core::meta_var::MetaVariable;
 use ast_grep_core::tree_sitter::LanguageExt;
 use ast_grep_core::{Language, Pattern as Matcher};
 use thiserror::Error;
@@ -22,6 +21,7 @@ pub struct Pattern {
     matcher: Matcher,
     /// Words that stand in every match, the longest first.
     words: Vec<String>,
+    repeats_hole: bool,
 }
 
 /// Why a text is no pattern of a language.
@@ -70,11 +70,13 @@ impl Pattern {
             return Err(PatternFault::Syntax { lang: lang.name(), at });
         }
         let matcher = Matcher::try_new(text, lang).map_err(|error| fault(lang, &error))?;
-        let mut words = Vec::new();
-        collect_words(&matcher.node, &mut words);
+        let (mut words, mut holes) = (Vec::new(), Vec::new());
+        collect(&matcher.node, &mut words, &mut holes);
+        let repeats_hole =
+            (1..holes.len()).any(|at| holes.iter().take(at).any(|hole| Some(hole) == holes.get(at)));
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         words.dedup();
-        Ok(Pattern { lang, matcher, words })
+        Ok(Pattern { lang, matcher, words, repeats_hole })
     }
 
     /// The language it is a pattern of.
@@ -85,6 +87,11 @@ impl Pattern {
     /// Whether `source` can hold a match at all: every word of the pattern stands in it. Cheap beside parsing.
     pub fn may_match(&self, source: &str) -> bool {
         self.words.iter().all(|word| source.contains(word.as_str()))
+    }
+
+    /// Whether some `$X` or `$$$X` stands in it more than once, so that texts are compared.
+    pub(super) fn repeats_hole(&self) -> bool {
+        self.repeats_hole
     }
 
     pub(super) fn matcher(&self) -> &Matcher {
@@ -133,40 +140,33 @@ fn unparsed(lang: Lang, text: &str) -> Option<String> {
     })
 }
 
-/// The texts of named leaves. Punctuation and keywords are left aside: the matcher may pass over them.
-fn collect_words(node: &PatternNode, words: &mut Vec<String>) {
+/// The words that every match holds, and the names of holes. Single signs are in nearly every source and left aside;
+/// so are keywords after `$$$`, which the matcher may pass over together with the commas there.
+fn collect(node: &PatternNode, words: &mut Vec<String>, holes: &mut Vec<String>) {
     match node {
-        PatternNode::MetaVar { .. } => {}
+        PatternNode::MetaVar { meta_var } => match meta_var {
+            MetaVariable::Capture(name, _) | MetaVariable::MultiCapture(name) => holes.push(name.clone()),
+            MetaVariable::Dropped(_) | MetaVariable::Multiple => {}
+        },
         PatternNode::Terminal { text, is_named, .. } => {
-            if *is_named && !text.is_empty() {
+            if !text.is_empty() && (*is_named || text.len() > 1) {
                 words.push(text.clone());
             }
         }
         PatternNode::Internal { children, .. } => {
-            children.iter().for_each(|child| collect_words(child, words))
+            let mut after_ellipsis = false;
+            for child in children {
+                if !(after_ellipsis && child.is_trivial()) {
+                    collect(child, words, holes);
+                }
+                let is_ellipsis = matches!(
+                    child,
+                    PatternNode::MetaVar { meta_var: MetaVariable::MultiCapture(_) | MetaVariable::Multiple }
+                );
+                after_ellipsis = is_ellipsis || (after_ellipsis && child.is_trivial());
+            }
         }
     }
-}
-
-/// Writes `hole` for every `$` that opens a hole, since no grammar takes `$` in a name: `$X`, `$_`, `$$X`, `$$$`, `$$$X`.
-pub(super) fn with_holes(pattern: &str, hole: char) -> Cow<'_, str> {
-    if !pattern.contains('$') {
-        return Cow::Borrowed(pattern);
-    }
-    let mut text = String::with_capacity(pattern.len() + 8);
-    let mut rest = pattern;
-    while let Some(at) = rest.find('$') {
-        let (head, tail) = rest.split_at(at);
-        text.push_str(head);
-        let after = tail.trim_start_matches('$');
-        let dollars = tail.len() - after.len();
-        let opens = dollars == 3
-            || (dollars < 3 && after.starts_with(|first: char| first.is_ascii_uppercase() || first == '_'));
-        text.extend(std::iter::repeat_n(if opens { hole } else { '$' }, dollars));
-        rest = after;
-    }
-    text.push_str(rest);
-    Cow::Owned(text)
 }
 
 #[cfg(test)]
@@ -175,16 +175,6 @@ mod tests {
 
     fn fault_of(lang: &str, pattern: &str) -> Option<PatternFault> {
         Pattern::new(Lang::from_name(lang).unwrap(), pattern).err()
-    }
-
-    #[test]
-    fn dollars_that_open_a_hole_are_replaced() {
-        let check = |pattern: &str, expect: &str| assert_eq!(with_holes(pattern, 'µ'), expect);
-        check("$X.unwrap()", "µX.unwrap()");
-        check("f($$$)", "f(µµµ)");
-        check("f($$$ARGS, $_)", "f(µµµARGS, µ_)");
-        check("$lower $1 $", "$lower $1 $");
-        check("plain", "plain");
     }
 
     #[test]
@@ -239,5 +229,7 @@ mod tests {
         let pattern = Pattern::new(Lang::from_name("rust").unwrap(), "find($A, $$$REST)").unwrap();
         assert!(pattern.may_match("fn f() { find(1) }"));
         assert!(!pattern.may_match("fn f() { search(1, 2) }"));
+        let block = Pattern::new(Lang::from_name("rust").unwrap(), "unsafe { $$$B }").unwrap();
+        assert!(!block.may_match("fn f() { g() }"));
     }
 }

@@ -1,12 +1,17 @@
 //! Structural search: where a pattern matches in one source.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use ast_grep_core::matcher::{Matcher, MatcherExt};
 use ast_grep_core::meta_var::MetaVariable;
 use ast_grep_core::tree_sitter::LanguageExt;
 
 use super::lang::Lang;
 use super::pattern::{Pattern, PatternFault};
+
+/// Levels of nesting below a node up to which two texts are compared. The matcher recurses, and a hostile file nested
+/// ten thousand deep would exhaust the stack and end the whole program; code that people write stays below fifty.
+const COMPARED_LEVELS: usize = 500;
 
 /// One place where a pattern matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,18 +37,33 @@ pub struct Match {
 /// # Errors
 /// [`PatternFault`] when the pattern is not a piece of code of that language.
 pub fn search(lang: Lang, source: &str, pattern: &str) -> Result<Vec<Match>, PatternFault> {
-    Ok(Pattern::new(lang, pattern)?.search(source))
+    Ok(Pattern::new(lang, pattern)?.search(source, usize::MAX).0)
 }
 
 impl Pattern {
-    /// Every match in `source`, in order of place, also inside one another.
-    pub fn search(&self, source: &str) -> Vec<Match> {
+    /// The first `limit` matches in `source`, in order of place, also inside one another, and how many there are in
+    /// all. The limit bounds memory: matches that lie inside one another repeat their text. When a hole stands twice in
+    /// the pattern, code that is nested more than 500 deep is passed over.
+    pub fn search(&self, source: &str, limit: usize) -> (Vec<Match>, usize) {
         if !self.may_match(source) {
-            return Vec::new();
+            return (Vec::new(), 0);
         }
         let tree = self.lang().ast_grep(source);
         let mut matches = Vec::new();
-        for found in tree.root().find_all(self.matcher()) {
+        let mut total = 0;
+        let kinds = self.matcher().potential_kinds();
+        let root = tree.root();
+        let too_tall = if self.repeats_hole() { tall(root.get_inner_node()) } else { HashSet::new() };
+        for node in root.dfs() {
+            let is_possible = kinds.as_ref().is_none_or(|kinds| kinds.contains(node.kind_id().into()));
+            if !is_possible || too_tall.contains(&node.node_id()) {
+                continue;
+            }
+            let Some(found) = self.matcher().match_node(node) else { continue };
+            total += 1;
+            if total > limit {
+                continue;
+            }
             let mut captures = BTreeMap::new();
             let mut multi = BTreeMap::new();
             for variable in found.get_env().get_matched_variables() {
@@ -72,7 +92,32 @@ impl Pattern {
                 multi,
             });
         }
-        matches
+        (matches, total)
+    }
+}
+
+/// The ids of all nodes with more than [`COMPARED_LEVELS`] levels below them.
+fn tall(root: tree_sitter::Node<'_>) -> HashSet<usize> {
+    let mut ids = HashSet::new();
+    let mut cursor = root.walk();
+    let mut way = vec![root.id()];
+    loop {
+        // Of every node that high, some descendant is exactly so far below it.
+        if let Some(id) = way.len().checked_sub(COMPARED_LEVELS + 1).and_then(|above| way.get(above)) {
+            ids.insert(*id);
+        }
+        if cursor.goto_first_child() {
+            way.push(cursor.node().id());
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return ids;
+            }
+            way.pop();
+        }
+        way.pop();
+        way.push(cursor.node().id());
     }
 }
 
@@ -148,6 +193,15 @@ mod tests {
             found.iter().map(|m| (m.start_line, m.text.as_str())).collect::<Vec<_>>(),
             [(2, "a.unwrap()")]
         );
+    }
+
+    #[test]
+    fn hostile_nesting_is_passed_over_and_the_rest_is_found() {
+        let chain = vec!["a"; 50_000].join(" + ");
+        let source = format!("fn f() {{ q == q; ({chain}) == ({chain}); r == r; }}");
+        let rust = Lang::from_name("rust").unwrap();
+        let found = search(rust, &source, "$A == $A").unwrap();
+        assert_eq!(found.iter().map(|m| m.text.as_str()).collect::<Vec<_>>(), ["q == q", "r == r"]);
     }
 
     #[test]
