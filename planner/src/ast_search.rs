@@ -86,13 +86,8 @@ fn search(args: &AstSearchArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     if hits.total() > 0 {
         return Ok(Outcome::Ok(ToolOutput::text(hits.render("match", &cx.limits)).from_source("search")));
     }
-    let names: Vec<&str> = patterns.iter().map(|pattern| pattern.lang().name()).collect();
-    Ok(Outcome::text(no_match(
-        start.relative(),
-        &names.join(" or "),
-        searched.into_inner(),
-        too_large.into_inner(),
-    )))
+    let langs: Vec<Lang> = patterns.iter().map(Pattern::lang).collect();
+    Ok(Outcome::text(no_match(start.relative(), &langs, searched.into_inner(), too_large.into_inner())))
 }
 
 /// The languages to search in: the one asked for, that of the one file searched, or all.
@@ -186,19 +181,26 @@ fn shown(found: &Match) -> String {
     text
 }
 
-fn no_match(base: &str, langs: &str, searched: usize, too_large: usize) -> String {
+fn no_match(base: &str, langs: &[Lang], searched: usize, too_large: usize) -> String {
     let place = if base == "." { "the project" } else { base };
+    let names = langs.iter().map(|lang| lang.name()).collect::<Vec<_>>().join(" or ");
     if searched == 0 {
-        return format!("Nothing was searched: there are no {langs} files in {place}.");
+        return format!("Nothing was searched: there are no {names} files in {place}.");
     }
     let files = if searched == 1 { "1 file".to_owned() } else { format!("{searched} files") };
     let left_out = match too_large {
         0 => String::new(),
         count => format!("; {count} were too large or unreadable"),
     };
+    let unseen: String = langs
+        .iter()
+        .map(|lang| lang.unseen())
+        .filter(|told| !told.is_empty())
+        .map(|told| format!(" {told}"))
+        .collect();
     format!(
-        "No matches in {files} of {langs} in {place}{left_out}. A pattern matches whole syntax: everything that the \
-         code has (pub, async, a return type, a body) must stand in it or be a hole."
+        "No matches in {files} of {names} in {place}{left_out}. A pattern matches whole syntax: everything that the \
+         code has (pub, async, a return type, a body) must stand in it or be a hole.{unseen}"
     )
 }
 
@@ -249,7 +251,8 @@ mod tests {
         check(
             json!({"pattern": "nosuch($A)", "lang": "rust"}),
             "No matches in 2 files of rust in the project. A pattern matches whole syntax: everything that the code \
-             has (pub, async, a return type, a body) must stand in it or be a hole.",
+             has (pub, async, a return type, a body) must stand in it or be a hole. What stands inside a macro call, \
+             such as assert!(…), is not seen; grep sees it.",
         );
         check(
             json!({"pattern": "f($A)", "lang": "python", "path": "src"}),

@@ -80,6 +80,7 @@ mod tests {
         let mut digester = Digester::default();
         digester.update(b"a");
         digester.update(b"bc");
-        assert_eq!(digester.finish(), Digest::of("abc"));
+        let whole = Digest::of("abc");
+        assert_eq!(digester.finish(), whole);
     }
 }

@@ -18,6 +18,8 @@ struct Row {
     outline: &'static str,
     /// A letter that the grammar takes in a name and nobody writes: it stands for `$` while a pattern is parsed.
     hole: char,
+    /// What a search cannot see in this language, as a sentence for the model; empty when there is nothing to tell.
+    unseen: &'static str,
 }
 
 const ROWS: &[Row] = &[
@@ -27,6 +29,7 @@ const ROWS: &[Row] = &[
         grammar: || tree_sitter_rust::LANGUAGE.into(),
         outline: include_str!("rust.scm"),
         hole: 'µ',
+        unseen: "What stands inside a macro call, such as assert!(…), is not seen; grep sees it.",
     },
     Row {
         name: "python",
@@ -34,6 +37,7 @@ const ROWS: &[Row] = &[
         grammar: || tree_sitter_python::LANGUAGE.into(),
         outline: include_str!("python.scm"),
         hole: 'µ',
+        unseen: "",
     },
 ];
 
@@ -66,6 +70,11 @@ impl Lang {
     /// Its name in lower case.
     pub fn name(self) -> &'static str {
         self.0.name
+    }
+
+    /// What a search cannot see in this language, as a sentence for the model; empty when there is nothing to tell.
+    pub fn unseen(self) -> &'static str {
+        self.0.unseen
     }
 
     pub(super) fn outline_query(self) -> &'static str {
