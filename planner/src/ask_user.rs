@@ -20,8 +20,7 @@ pub struct AskUserArgs {
     /// The question, with what the person needs to know to decide.
     pub question: String,
     /// Possible answers, the recommended one first. The person may also answer freely.
-    #[serde(default)]
-    pub options: Vec<String>,
+    pub options: Option<Vec<String>>,
 }
 
 impl ReadTool for AskUser {
@@ -34,7 +33,7 @@ impl ReadTool for AskUser {
         if text.is_empty() {
             return Outcome::error(ErrorKind::InvalidArguments, "The question is blank. Nobody was asked.");
         }
-        let question = Question::Choose { text: text.to_owned(), options: args.options };
+        let question = Question::Choose { text: text.to_owned(), options: args.options.unwrap_or_default() };
         let answer = tokio::select! {
             answer = cx.person.ask(question) => answer,
             () = cx.interrupt.raised() => {

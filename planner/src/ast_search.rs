@@ -138,7 +138,7 @@ fn patterns(pattern: &str, langs: &[Lang]) -> Result<Vec<Pattern>, ToolError> {
             ErrorKind::InvalidPattern,
             format!(
                 "{pattern:?} is not a pattern: {}. Write one whole expression, statement or definition as it would \
-                 stand in the code, with $X for one part and $$$X for any number: $X.unwrap(), fn $N($$$P) {{ $$$B }}, \
+                 stand in the code, with $X for one part and $$$X for any number (in capitals): $X.unwrap(), fn $N($$$P) {{ $$$B }}, \
                  class $N: $$$B. For loose text use grep.",
                 faults.join("; ")
             ),

@@ -16,6 +16,7 @@ use crate::hits::{Hits, cut_around};
 use crate::off_thread::off_thread;
 use crate::path_pattern::PathPattern;
 use crate::place;
+use crate::stoppable::Stoppable;
 use crate::walk::{self, Ended, File, Next};
 
 /// Characters shown of a matching line: enough for a long statement, so that 200 matches do not all end in the middle.
@@ -66,7 +67,9 @@ fn search(args: &GrepArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
                 return Next::Go;
             }
             let mut found = FileHits::new(&matcher, cx.limits.matches);
-            let is_read = searcher.search_path(&matcher, file.absolute, &mut found).is_ok();
+            let is_read = Stoppable::open(file.absolute, &cx.interrupt)
+                .and_then(|source| searcher.search_reader(&matcher, source, &mut found))
+                .is_ok();
             if !is_read || found.is_binary {
                 left_out.fetch_add(1, Ordering::Relaxed);
                 return Next::Go;
@@ -80,7 +83,7 @@ fn search(args: &GrepArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
         }
     })?;
 
-    if ended == Ended::Interrupted {
+    if ended == Ended::Interrupted || cx.interrupt.is_raised() {
         return Ok(walk::interrupted());
     }
     let hits = hits.into_inner().map_err(|_| ToolError::new(ErrorKind::Io, "The search broke down."))?;

@@ -22,6 +22,7 @@ mod off_thread;
 mod page;
 mod path_pattern;
 mod place;
+mod stoppable;
 #[cfg(test)]
 mod testing;
 mod walk;

@@ -82,6 +82,12 @@ fn missing(cx: &ReadCx, place: &WorkspacePath) -> ToolError {
     ToolError::new(ErrorKind::PathNotFound, format!("{} does not exist. {advice}", place.relative()))
 }
 
+/// A name without control characters. Others are not offered: an error text is not fenced as material, and a name with a
+/// line break in it could pass for words of ours.
+fn is_plain(name: &str) -> bool {
+    !name.contains(char::is_control)
+}
+
 /// Names like the first missing part of `relative`, in the folder where the path breaks off; best first.
 fn alike_in_folder(root: &Path, relative: &str) -> Vec<String> {
     let mut folder = root.to_owned();
@@ -98,7 +104,7 @@ fn alike_in_folder(root: &Path, relative: &str) -> Vec<String> {
         let mut alike: Vec<(f64, String)> = entries
             .flatten()
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .filter(|name| !walk::is_private(name))
+            .filter(|name| !walk::is_private(name) && is_plain(name))
             .map(|name| {
                 let score =
                     strsim::normalized_damerau_levenshtein(&part.to_lowercase(), &name.to_lowercase());
@@ -133,6 +139,7 @@ fn same_name_elsewhere(cx: &ReadCx, place: &WorkspacePath) -> Vec<String> {
         return Vec::new();
     }
     let mut same = found.into_inner().map(|found| found.1).unwrap_or_default();
+    same.retain(|path| is_plain(path));
     same.sort();
     same
 }

@@ -1,7 +1,5 @@
 //! `read_file`: a file's lines, numbered, a page at a time.
 
-use std::fs::File;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
@@ -10,6 +8,8 @@ use tandem_shared::tool::{ReadCx, ReadTool};
 use crate::off_thread::off_thread;
 use crate::page::{self, Bounds, Content, Page};
 use crate::place;
+use crate::stoppable::Stoppable;
+use crate::walk;
 
 /// Reads a file.
 #[derive(Clone, Copy, Debug)]
@@ -65,8 +65,14 @@ fn read(args: &ReadFileArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     }
     let bounds =
         Bounds { lines: cx.limits.read_lines, bytes: cx.limits.read_bytes, line_chars: cx.limits.line_chars };
-    let file = File::open(place.absolute()).map_err(|error| place::io_error(name, &error))?;
-    match page::scan(file, first..=last, bounds).map_err(|error| place::io_error(name, &error))? {
+    let scanned = Stoppable::open(place.absolute(), &cx.interrupt)
+        .and_then(|file| page::scan(file, first..=last, bounds));
+    let content = match scanned {
+        Ok(content) => content,
+        Err(_) if cx.interrupt.is_raised() => return Ok(walk::interrupted()),
+        Err(error) => return Err(place::io_error(name, &error)),
+    };
+    match content {
         Content::Binary => Err(ToolError::new(
             ErrorKind::Binary,
             format!(
@@ -241,6 +247,14 @@ mod tests {
         check("config.toml", "config.toml does not exist. Nearest: deep/er/Config.toml.");
         check("src/main.rs/x", "src/main.rs/x does not exist. Nearest: src/main.rs.");
         check("zzzzzz", "zzzzzz does not exist. Nothing has a name like it; look with list_dir or glob.");
+    }
+
+    #[test]
+    fn a_read_is_stopped_with_the_run() {
+        let tree = Tree::of(&[("a", "x")]);
+        let cx = tree.cx();
+        cx.interrupt.raise(tandem_shared::interrupt::Cause::Person);
+        assert_eq!(run(&cx, "read_file", json!({"path": "a"})), walk::interrupted());
     }
 
     #[test]

@@ -20,13 +20,11 @@ pub struct SubmitPlanArgs {
     /// What will be true when the plan is carried out, in one sentence.
     pub goal: String,
     /// What must hold throughout, one sentence each.
-    #[serde(default)]
-    pub constraints: Vec<String>,
+    pub constraints: Option<Vec<String>>,
     /// The steps in order, each small enough to be checked by itself.
     pub steps: Vec<PlannedStep>,
     /// What may go wrong or is uncertain, one sentence each; assumptions made in the user's place too.
-    #[serde(default)]
-    pub risks: Vec<String>,
+    pub risks: Option<Vec<String>>,
 }
 
 /// One step of `submit_plan`.
@@ -54,13 +52,13 @@ impl ReadTool for SubmitPlan {
 fn submit(args: SubmitPlanArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     let draft = Plan::new(PlanDraft {
         goal: args.goal,
-        constraints: args.constraints,
+        constraints: args.constraints.unwrap_or_default(),
         steps: args
             .steps
             .into_iter()
             .map(|step| PlanStep { what: step.what, files: step.files, check: step.check })
             .collect(),
-        risks: args.risks,
+        risks: args.risks.unwrap_or_default(),
     })
     .map_err(|error| refused(ErrorKind::InvalidArguments, &error.to_string()))?;
     let plan = with_files_inside(draft, cx)?;

@@ -51,7 +51,7 @@ pub(crate) fn in_private(relative: &str) -> bool {
 
 /// The outcome of a call that was told to stop.
 pub(crate) fn interrupted() -> Outcome {
-    Outcome::Interrupted("The search was stopped before it was through. Nothing was changed.".to_owned())
+    Outcome::Interrupted("This was stopped before it was through. Nothing was changed.".to_owned())
 }
 
 /// The walk below `start` by ripgrep's rules: `.gitignore` (also where there is no repository), `.ignore` and
