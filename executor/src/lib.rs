@@ -1,5 +1,28 @@
 //! Everything that can change the world, behind one gate.
 //!
-//! This crate never prints, never reads an environment variable and never asks for the current folder.
+//! A write call goes one way: its arguments are read, its effect is worked out, the gate judges it, the leave is marked
+//! in the journal, and only then does the tool get the means to act. This crate never prints, never reads an
+//! environment variable and never asks for the current folder.
 
+mod cx;
+mod diff;
+mod edit;
+mod file;
+mod gate;
+mod known;
+mod nearest;
+mod process;
+pub mod proof;
 pub mod shell;
+mod tool;
+mod toolbox;
+mod tools;
+
+pub use cx::{EffectCx, Env, Knowledge, Surroundings, WriteCx};
+pub use file::Found;
+pub use gate::{Gate, Grant};
+pub use process::{End, Ended, Leftovers, Limits};
+pub use proof::run_check;
+pub use tool::{WriteTool, WriteTools};
+pub use toolbox::ExecutorToolbox;
+pub use tools::{EditFile, RunCommand, UpdateStep, WriteFile, write_tools};

@@ -2,14 +2,21 @@
 
 mod allow;
 mod danger;
+mod looks;
 mod parse;
 mod place;
+mod rule;
+mod rules;
+mod script;
+mod word;
 mod wrap;
 
 pub use allow::{Pattern, PatternError};
-pub use danger::{RULES, Rule, Severity};
-pub use parse::{Redirect, Script, Simple, Word, parse};
+pub use parse::parse;
 pub use place::Place;
+pub use rule::{Rule, Severity};
+pub use rules::RULES;
+pub use script::{Redirect, Script, Simple, Word};
 
 /// What the judge says of a command, before modes and persons are asked.
 pub enum Judgement {

@@ -2,101 +2,12 @@
 
 use tree_sitter::{Node, Parser};
 
-use super::wrap;
+use super::script::{Redirect, Script, Simple, Word};
+use super::word::{bare_word, has_live_dollar, is_deceptive, unescape_double};
+use super::wrap::{self, Started};
 
-/// A whole command line, flattened: every simple command at any depth, in the order of the text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Script {
-    /// The simple commands, also those inside substitutions, functions and wrappers.
-    pub commands: Vec<Simple>,
-    /// What could not be understood, in words; empty for a command that is understood throughout.
-    pub odd: Vec<String>,
-    /// Names of functions that it defines.
-    pub functions: Vec<String>,
-}
-
-/// One simple command.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Simple {
-    /// The program and its arguments, quotes removed; empty for a bare redirect or assignment.
-    pub words: Vec<Word>,
-    /// Names of the variables set before the program.
-    pub assigns: Vec<String>,
-    /// Redirects of this command or of a group around it.
-    pub redirects: Vec<Redirect>,
-    /// Text fed to it by a here-document or here-string, where it is known.
-    pub stdin: Option<Word>,
-    /// Whether it, or a group around it, runs in the background.
-    pub background: bool,
-    /// Commands whose output is piped into it, as places in [`Script::commands`].
-    pub upstream: Vec<usize>,
-    /// Commands inside its own words (substitutions), as places in [`Script::commands`].
-    pub inner: Vec<usize>,
-    /// The wrapper that starts it, for example `env` or `xargs`.
-    pub via: Option<String>,
-    /// The function whose body holds it.
-    pub function: Option<String>,
-    /// Where it runs, relative to the root or absolute; `None` when nobody can say.
-    pub dir: Option<String>,
-}
-
-/// A word after quote removal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Word {
-    /// The text; for an unknown word, the source with quotes removed.
-    pub text: String,
-    /// Whether the text is what the program will get; an expansion makes a word unknown.
-    pub known: bool,
-    /// Whether it holds an unquoted file-name pattern.
-    pub glob: bool,
-}
-
-/// A redirect.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Redirect {
-    /// The operator, for example `>`, `>>`, `<`, `>&`.
-    pub op: String,
-    /// Where to.
-    pub target: Word,
-}
-
-impl Script {
-    /// Adds the commands of `other` behind its own.
-    pub(super) fn append(&mut self, other: Script) {
-        let offset = self.commands.len();
-        self.odd.extend(other.odd);
-        self.functions.extend(other.functions);
-        self.commands.extend(other.commands.into_iter().map(|mut simple| {
-            for at in simple.upstream.iter_mut().chain(&mut simple.inner) {
-                *at += offset;
-            }
-            simple
-        }));
-    }
-}
-
-impl Simple {
-    /// The program's name without its folder; empty when there is none.
-    pub fn name(&self) -> &str {
-        let text = self.words.first().map_or("", |word| word.text.as_str());
-        text.rsplit('/').next().unwrap_or(text)
-    }
-
-    /// The arguments.
-    pub fn args(&self) -> &[Word] {
-        self.words.get(1..).unwrap_or_default()
-    }
-}
-
-impl Word {
-    /// A word whose text is certain.
-    pub fn known(text: impl Into<String>) -> Word {
-        Word { text: text.into(), known: true, glob: false }
-    }
-}
-
-/// How deep wrapped scripts (`sh -c`, `eval`) are looked into; more is odd, not ignored.
-const MAX_DEPTH: usize = 8;
+/// How deep wrappers and wrapped scripts (`sh -c`, `eval`) are looked into; more is odd, not ignored.
+const MAX_DEPTH: usize = 12;
 
 /// Parses `source`.
 pub fn parse(source: &str) -> Script {
@@ -105,15 +16,30 @@ pub fn parse(source: &str) -> Script {
     walk.script
 }
 
-/// Parses a script that a command of an outer script runs.
-pub(super) fn parse_inner(source: &str, depth: usize) -> Script {
-    let mut walk = Walk { source, script: Script::default(), dir: None, depth };
+/// Parses what a command of an outer script starts.
+fn parse_started(started: Started, depth: usize) -> Script {
+    let mut script = Script::default();
     if depth > MAX_DEPTH {
-        walk.odd("scripts are nested too deep");
-    } else {
-        walk.run();
+        script.odd.push("scripts are nested too deep".to_owned());
+        return script;
     }
-    walk.script
+    match started {
+        Started::Script(source) => {
+            let mut walk = Walk { source: &source.text, script, dir: None, depth };
+            walk.run();
+            script = walk.script;
+            if !source.known {
+                // The known rest may still show a danger, so it was looked at all the same.
+                script.odd.push(format!("the script {} is only known when it runs", source.text));
+            }
+        }
+        Started::Command(words) => {
+            let mut walk = Walk { source: "", script, dir: None, depth };
+            walk.push(Simple { words, ..Simple::default() });
+            script = walk.script;
+        }
+    }
+    script
 }
 
 struct Walk<'a> {
@@ -403,15 +329,17 @@ impl<'a> Walk<'a> {
             };
         }
         let index = self.script.commands.len();
-        let started = wrap::started_by(&simple, self.depth);
+        let started = wrap::started_by(&simple);
         self.script.commands.push(simple);
-        self.take_in(index, started);
+        for started in started {
+            self.take_in(index, parse_started(started, self.depth + 1));
+        }
     }
 
     fn unwrap_stdin(&mut self, index: usize) {
         let Some(simple) = self.script.commands.get(index) else { return };
-        if let Some(started) = wrap::fed_to_shell(simple, self.depth) {
-            self.take_in(index, started);
+        if let Some(started) = wrap::fed_to_shell(simple) {
+            self.take_in(index, parse_started(started, self.depth + 1));
         }
     }
 
@@ -487,70 +415,4 @@ impl<'a> Walk<'a> {
         }
         (first..self.script.commands.len()).collect()
     }
-}
-
-/// Control characters and marks that change how a line looks without changing what runs.
-fn is_deceptive(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(c, '\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}')
-        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3000}' | '\u{feff}')
-}
-
-/// An unquoted word: backslashes go, patterns are noticed, brace lists are unknown.
-fn bare_word(raw: &str) -> Word {
-    let mut word = Word::known("");
-    let mut chars = raw.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => match chars.next() {
-                Some('\n') | None => {}
-                Some(escaped) => word.text.push(escaped),
-            },
-            '*' | '?' | '[' => {
-                word.glob = true;
-                word.text.push(c);
-            }
-            '{' | '$' | '`' => {
-                // `{}` alone is a plain word, the place-holder of find and xargs.
-                word.known &= c == '{' && raw == "{}";
-                word.text.push(c);
-            }
-            _ => word.text.push(c),
-        }
-    }
-    word
-}
-
-fn has_live_dollar(inside: &str) -> bool {
-    let mut escaped = false;
-    let mut chars = inside.chars().peekable();
-    while let Some(c) = chars.next() {
-        let starts_name = |c: &char| c.is_ascii_alphanumeric() || "_({@*#?!-$".contains(*c);
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '`' => return true,
-            '$' if chars.peek().is_some_and(starts_name) => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-fn unescape_double(inside: &str) -> String {
-    let mut text = String::with_capacity(inside.len());
-    let mut chars = inside.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (c, chars.peek()) {
-            ('\\', Some('\n')) => {
-                chars.next();
-            }
-            ('\\', Some(&next @ ('"' | '\\' | '$' | '`'))) => {
-                text.push(next);
-                chars.next();
-            }
-            _ => text.push(c),
-        }
-    }
-    text
 }

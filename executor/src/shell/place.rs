@@ -71,10 +71,9 @@ fn is_everything(name: &str) -> bool {
 
 fn at_home(text: &str) -> String {
     for mark in ["${HOME}", "$HOME", "~"] {
-        if let Some(rest) = text.strip_prefix(mark) {
-            if rest.is_empty() || rest.starts_with('/') {
-                return format!("{HOME}{rest}");
-            }
+        match text.strip_prefix(mark) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => return format!("{HOME}{rest}"),
+            _ => {}
         }
     }
     for mark in ["${PWD}", "$PWD", "$(pwd)", "`pwd`"] {

@@ -1,6 +1,6 @@
 //! Programs that start other commands: what they start is judged like what stands in the text.
 
-use super::parse::{Script, Simple, Word, parse_inner};
+use super::script::{Simple, Word};
 
 /// A program whose operands are a command.
 struct Wrapper {
@@ -42,65 +42,41 @@ const WRAPPERS: &[Wrapper] = &[
 /// Programs that read a script from `-c`, from a file or from their input.
 pub(super) const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 
-/// What `simple` starts, as a script of its own; empty when it is no wrapper.
-pub(super) fn started_by(simple: &Simple, depth: usize) -> Script {
+/// Something that a command starts.
+pub(super) enum Started {
+    /// A command, by its words.
+    Command(Vec<Word>),
+    /// A script, by its text.
+    Script(Word),
+}
+
+/// What `simple` starts; nothing when it is no wrapper.
+pub(super) fn started_by(simple: &Simple) -> Vec<Started> {
     let name = simple.name();
     let args = simple.args();
     if SHELLS.contains(&name) || name == "su" {
-        return after_c(args).map_or_else(Script::default, |script| inner(script, depth));
+        return after_c(args).cloned().map(Started::Script).into_iter().collect();
     }
     match name {
-        "eval" => inner(&joined(args), depth),
-        "trap" => args.first().map_or_else(Script::default, |script| inner(script, depth)),
+        "eval" => vec![Started::Script(joined(args))],
+        "trap" => args.first().cloned().map(Started::Script).into_iter().collect(),
         "find" => found(args),
         _ => WRAPPERS
             .iter()
             .find(|wrapper| wrapper.name == name)
             .and_then(|wrapper| operands(wrapper, args))
-            .map_or_else(Script::default, |words| again(words, depth)),
+            .map(Started::Command)
+            .into_iter()
+            .collect(),
     }
 }
 
 /// What a shell is fed by a here-document or here-string.
-pub(super) fn fed_to_shell(simple: &Simple, depth: usize) -> Option<Script> {
+pub(super) fn fed_to_shell(simple: &Simple) -> Option<Started> {
     let stdin = simple.stdin.as_ref()?;
     let reads_input =
         SHELLS.contains(&simple.name()) && simple.args().iter().all(|arg| arg.text.starts_with('-'));
-    reads_input.then(|| inner(stdin, depth))
-}
-
-fn inner(script: &Word, depth: usize) -> Script {
-    if script.known {
-        return parse_inner(&script.text, depth + 1);
-    }
-    // The known rest may still show a danger, so it is looked at all the same.
-    let mut parsed = parse_inner(&script.text, depth + 1);
-    parsed.odd.push(format!("the script {} is only known when it runs", script.text));
-    parsed
-}
-
-/// A wrapper may start a wrapper.
-fn again(words: Vec<Word>, depth: usize) -> Script {
-    let simple = Simple { words, ..Simple::default() };
-    let mut script = Script::default();
-    match simple.words.first() {
-        Some(name) if !name.known => {
-            script.odd.push(format!("the command {} is only known when it runs", name.text))
-        }
-        _ => {}
-    }
-    if depth > 16 {
-        script.odd.push("wrappers are nested too deep".to_owned());
-        return script;
-    }
-    let started = started_by(&simple, depth + 1);
-    let via = simple.name().to_owned();
-    script.commands.push(simple);
-    script.append(started);
-    for simple in script.commands.iter_mut().skip(1) {
-        simple.via.get_or_insert_with(|| via.clone());
-    }
-    script
+    reads_input.then(|| Started::Script(stdin.clone()))
 }
 
 fn operands(wrapper: &Wrapper, args: &[Word]) -> Option<Vec<Word>> {
@@ -151,15 +127,14 @@ fn joined(args: &[Word]) -> Word {
 }
 
 /// The commands behind `-exec` and its kin.
-fn found(args: &[Word]) -> Script {
-    let mut script = Script::default();
+fn found(args: &[Word]) -> Vec<Started> {
+    let mut started = Vec::new();
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         if matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
-            let words: Vec<Word> =
-                rest.by_ref().take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
-            script.append(again(words, 0));
+            let ends = |word: &&Word| !matches!(word.text.as_str(), ";" | "+");
+            started.push(Started::Command(rest.by_ref().take_while(ends).cloned().collect()));
         }
     }
-    script
+    started
 }

@@ -1,0 +1,203 @@
+//! What write tools are handed: to weigh a call, a look around; to act, leave for exactly one effect.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tandem_shared::call::{Artifact, ErrorKind, Outcome, Receipt, ToolCall, ToolError};
+use tandem_shared::digest::Digest;
+use tandem_shared::journal::{GrantedBy, Journal};
+use tandem_shared::person::Effect;
+use tandem_shared::plan::ApprovedPlan;
+use tandem_shared::settings::CommandSettings;
+use tandem_shared::tool::ReadCx;
+use tandem_shared::workspace::WorkspacePath;
+
+use crate::file::{self, Found};
+use crate::gate::Grant;
+use crate::process::{self, Ended, Limits};
+
+/// Environment variables that commands see, as names and values. Nothing else of the environment reaches them.
+pub type Env = Arc<Vec<(String, String)>>;
+
+/// What surrounds every write call of a session.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// Root, person, archive, interrupt.
+    pub read: ReadCx,
+    /// The store's part that write calls speak to.
+    pub journal: Arc<dyn Journal>,
+    /// Bounds of commands.
+    pub commands: CommandSettings,
+    /// What commands see of the environment.
+    pub env: Env,
+}
+
+/// What a tool may look at to say what a call would do. Cheap to clone.
+#[derive(Clone)]
+pub struct EffectCx {
+    around: Arc<Surroundings>,
+    seen: Arc<Seen>,
+    plan: Option<Arc<ApprovedPlan>>,
+}
+
+/// Digests that this toolbox itself saw pass, so that calls of one round build on each other.
+#[derive(Default)]
+pub(crate) struct Seen(Mutex<BTreeMap<String, Digest>>);
+
+impl Seen {
+    /// Takes note of what an outcome says was read or written.
+    pub(crate) fn note(&self, outcome: &Outcome) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for artifact in outcome.artifacts() {
+            match artifact {
+                Artifact::Read { path, digest } => seen.insert(path.clone(), digest.clone()),
+                Artifact::Wrote(receipt) => seen.insert(receipt.path.clone(), receipt.after.clone()),
+                Artifact::Plan(_) | Artifact::StepUpdate { .. } => None,
+            };
+        }
+    }
+
+    fn get(&self, path: &str) -> Option<Digest> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+}
+
+impl EffectCx {
+    pub(crate) fn new(
+        around: Arc<Surroundings>,
+        seen: Arc<Seen>,
+        plan: Option<Arc<ApprovedPlan>>,
+    ) -> EffectCx {
+        EffectCx { around, seen, plan }
+    }
+
+    /// Read access.
+    pub fn read(&self) -> &ReadCx {
+        &self.around.read
+    }
+
+    /// The plan that is carried out.
+    pub fn plan(&self) -> Option<&ApprovedPlan> {
+        self.plan.as_deref()
+    }
+
+    /// Bounds of commands.
+    pub fn commands(&self) -> &CommandSettings {
+        &self.around.commands
+    }
+
+    /// Whether the agent knows the file at `path` (relative to the root) as it is now.
+    pub fn knows(&self, path: &str, now: &Digest) -> Knowledge {
+        let known = [self.seen.get(path), self.around.journal.last_seen(path)];
+        if known.iter().flatten().any(|digest| digest == now) {
+            Knowledge::Current
+        } else if known.iter().any(Option::is_some) {
+            Knowledge::Outdated
+        } else {
+            Knowledge::None
+        }
+    }
+
+    /// Whether the agent ever read or wrote the file at `path` in this session.
+    pub fn ever_saw(&self, path: &str) -> bool {
+        self.seen.get(path).is_some() || self.around.journal.last_seen(path).is_some()
+    }
+
+    pub(crate) fn journal(&self) -> &dyn Journal {
+        self.around.journal.as_ref()
+    }
+}
+
+/// What the agent knows of a file's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knowledge {
+    /// It was read or written in this session and has not changed since.
+    Current,
+    /// It changed since.
+    Outdated,
+    /// It was never read.
+    None,
+}
+
+/// Leave to act, and the means to. Only with a [`Grant`] can one be made, and each of its methods does nothing beyond
+/// what the grant says:
+///
+/// ```compile_fail
+/// use tandem_executor::{EffectCx, WriteCx};
+/// fn act(cx: EffectCx) -> WriteCx {
+///     WriteCx::new(cx)
+/// }
+/// ```
+///
+/// ```
+/// use tandem_executor::{EffectCx, Grant, WriteCx};
+/// fn act(grant: Grant, cx: EffectCx) -> WriteCx {
+///     WriteCx::new(grant, cx)
+/// }
+/// ```
+pub struct WriteCx {
+    grant: Grant,
+    cx: EffectCx,
+}
+
+impl WriteCx {
+    /// Means to do what `grant` says.
+    pub fn new(grant: Grant, cx: EffectCx) -> WriteCx {
+        WriteCx { grant, cx }
+    }
+
+    /// The call that acts.
+    pub fn call(&self) -> &ToolCall {
+        self.grant.call()
+    }
+
+    /// Who or what gave leave.
+    pub fn granted_by(&self) -> GrantedBy {
+        self.grant.by()
+    }
+
+    /// What could be looked at to weigh the call.
+    pub fn look(&self) -> &EffectCx {
+        &self.cx
+    }
+
+    /// Puts `content` in the place of the file that was `found`, as a whole or not at all, after its old content is in
+    /// the journal. Blocks.
+    ///
+    /// # Errors
+    /// When the grant does not name the path, when the old content could not be kept, or when the system says no.
+    pub fn replace(
+        &self,
+        path: &WorkspacePath,
+        found: &Found,
+        content: &[u8],
+        pass: &str,
+    ) -> Result<Receipt, ToolError> {
+        let leave = match self.grant.effect() {
+            Effect::Write { paths, .. } => paths.iter().any(|granted| granted == path.relative()),
+            Effect::Nothing | Effect::Command { .. } | Effect::Remote { .. } => false,
+        };
+        if !leave {
+            return Err(ToolError::new(
+                ErrorKind::Permission,
+                format!("Leave was not given to write {}. Nothing was changed.", path.relative()),
+            ));
+        }
+        let before = found.content();
+        self.cx.journal().before_image(self.grant.call(), path.relative(), before)?;
+        let mode = file::replace(path, found, content)?;
+        Ok(file::receipt(path.relative(), pass, before, content, mode))
+    }
+
+    /// Runs the command that leave was given to.
+    ///
+    /// # Errors
+    /// When the grant is not for a command, or when no process could be started.
+    pub async fn run_command(&self, limits: Limits) -> Result<Ended, ToolError> {
+        let Effect::Command { command } = self.grant.effect() else {
+            return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
+        };
+        let read = self.cx.read();
+        process::run(command, &read.workspace, limits, &self.cx.around.env, &read.interrupt).await
+    }
+}

@@ -1,0 +1,285 @@
+//! The gate: the only place that gives leave to act.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tandem_shared::call::ToolCall;
+use tandem_shared::journal::GrantedBy;
+use tandem_shared::person::{Answer, Effect, Person, Question};
+use tandem_shared::plan::ApprovedPlan;
+use tandem_shared::settings::Approval;
+use tandem_shared::workspace::Workspace;
+
+use crate::shell::{self, Judgement, Pattern, PatternError, Place};
+
+/// Leave to do one thing. Only [`Gate::judge`] makes one, and acting uses it up:
+///
+/// ```compile_fail
+/// use tandem_executor::Grant;
+/// use tandem_shared::{call::ToolCall, journal::GrantedBy, person::Effect};
+/// fn smuggle(call: ToolCall, effect: Effect) -> Grant {
+///     Grant { call, effect, by: GrantedBy::Person }
+/// }
+/// ```
+///
+/// ```
+/// use tandem_executor::{Gate, Grant};
+/// use tandem_shared::{call::ToolCall, person::Effect};
+/// async fn ask(gate: &Gate, call: ToolCall, effect: Effect) -> Result<Grant, String> {
+///     gate.judge(&call, &effect).await
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Grant {
+    call: ToolCall,
+    effect: Effect,
+    by: GrantedBy,
+}
+
+impl Grant {
+    /// The call that may act.
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// What it may do, and nothing else.
+    pub fn effect(&self) -> &Effect {
+        &self.effect
+    }
+
+    /// Who or what gave leave.
+    pub fn by(&self) -> GrantedBy {
+        self.by
+    }
+}
+
+/// Judges every call that would have an effect: the danger list, then the approved plan, then the allow-list, then the
+/// mode, then the person. No answer is no.
+pub struct Gate {
+    workspace: Workspace,
+    stance: Stance,
+    rules: Vec<Pattern>,
+    plan: Option<Arc<ApprovedPlan>>,
+    person: Arc<dyn Person>,
+    /// What a person said "always" to in this session.
+    always: Mutex<BTreeSet<Always>>,
+    unasked: AtomicUsize,
+}
+
+/// Whose calls are judged.
+#[derive(Clone, Copy)]
+enum Stance {
+    /// A model's, under this mode.
+    Mode(Approval),
+    /// The person's own.
+    OwnAct,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Always {
+    Command(String),
+    Edit(String),
+    Service(String),
+}
+
+/// What the rules say before a person is asked.
+enum Ruling {
+    Granted(GrantedBy),
+    Denied(String),
+    Ask(String),
+}
+
+impl Gate {
+    /// A gate for a model's calls. `allow` are the rules of `[commands] allow`.
+    ///
+    /// # Errors
+    /// The first rule that is not one simple command.
+    pub fn new(
+        workspace: Workspace,
+        approval: Approval,
+        allow: &[String],
+        plan: Option<ApprovedPlan>,
+        person: Arc<dyn Person>,
+    ) -> Result<Gate, PatternError> {
+        let rules = allow.iter().map(|rule| Pattern::parse(rule)).collect::<Result<_, _>>()?;
+        Ok(Gate::build(workspace, Stance::Mode(approval), rules, plan.map(Arc::new), person))
+    }
+
+    /// A gate for calls that the person makes by hand: approved inside the root, save what the danger list names.
+    pub fn own_act(workspace: Workspace, person: Arc<dyn Person>) -> Gate {
+        Gate::build(workspace, Stance::OwnAct, Vec::new(), None, person)
+    }
+
+    fn build(
+        workspace: Workspace,
+        stance: Stance,
+        rules: Vec<Pattern>,
+        plan: Option<Arc<ApprovedPlan>>,
+        person: Arc<dyn Person>,
+    ) -> Gate {
+        let always = Mutex::default();
+        Gate { workspace, stance, rules, plan, person, always, unasked: AtomicUsize::new(0) }
+    }
+
+    /// The plan that is carried out.
+    pub fn plan(&self) -> Option<&Arc<ApprovedPlan>> {
+        self.plan.as_ref()
+    }
+
+    /// How many calls were denied only because nobody was there to ask.
+    pub fn denials_unasked(&self) -> usize {
+        self.unasked.load(Ordering::Relaxed)
+    }
+
+    /// Gives leave to `call`, whose effect is `effect`.
+    ///
+    /// # Errors
+    /// The reason of the denial, worded for the model.
+    pub async fn judge(&self, call: &ToolCall, effect: &Effect) -> Result<Grant, String> {
+        let granted = |by| Ok(Grant { call: call.clone(), effect: effect.clone(), by });
+        let why = match self.rule(effect) {
+            Ruling::Granted(by) => return granted(by),
+            Ruling::Denied(reason) => return Err(reason),
+            Ruling::Ask(why) => why,
+        };
+        let wanted = remembered_as(effect);
+        {
+            let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
+            if !wanted.is_empty() && wanted.iter().all(|one| always.contains(one)) {
+                return granted(GrantedBy::Person);
+            }
+        }
+        let question = Question::Approve { call: call.clone(), effect: effect.clone(), why: why.clone() };
+        match self.person.ask(question).await {
+            Some(Answer::Yes) => granted(GrantedBy::Person),
+            Some(Answer::Always) => {
+                self.always.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted);
+                granted(GrantedBy::Person)
+            }
+            Some(Answer::No { reason } | Answer::Text { text: reason }) => Err(said_no(&reason)),
+            None => {
+                self.unasked.fetch_add(1, Ordering::Relaxed);
+                Err(nobody_to_ask(&why))
+            }
+        }
+    }
+
+    fn rule(&self, effect: &Effect) -> Ruling {
+        match effect {
+            Effect::Nothing => Ruling::Granted(GrantedBy::NoEffect),
+            Effect::Write { paths, .. } => self.rule_write(paths),
+            Effect::Command { command } => self.rule_command(command),
+            Effect::Remote { service } => {
+                self.rule_by_mode(Kind::Remote, &format!("it calls the service {service}"))
+            }
+        }
+    }
+
+    fn rule_write(&self, paths: &[String]) -> Ruling {
+        if let Stance::Mode(Approval::Plan) = self.stance {
+            return Ruling::Denied(PLAN_MODE.to_owned());
+        }
+        let named = |path: &String| {
+            let plan = self.plan.as_deref().map(ApprovedPlan::plan);
+            plan.is_some_and(|plan| {
+                plan.files().iter().any(|file| {
+                    self.workspace.resolve(file).is_ok_and(|resolved| resolved.relative() == path)
+                })
+            })
+        };
+        if !paths.is_empty() && paths.iter().all(named) {
+            return Ruling::Granted(GrantedBy::Plan);
+        }
+        self.rule_by_mode(Kind::Write, &format!("it writes {}", paths.join(", ")))
+    }
+
+    fn rule_command(&self, command: &str) -> Ruling {
+        let judgement = shell::judge(command, &self.rules, Place { root: self.workspace.root() });
+        if let Judgement::Forbidden(rule) = &judgement {
+            return Ruling::Denied(format!(
+                "Refused by the danger rule {}: the command {}. It is refused in every mode and nobody can allow it. \
+                 Nothing was run. Reach the goal in another way, or say why it cannot be reached.",
+                rule.id, rule.why
+            ));
+        }
+        if let Stance::Mode(Approval::Plan) = self.stance {
+            return Ruling::Denied(PLAN_MODE.to_owned());
+        }
+        if self.is_check(command) {
+            return Ruling::Granted(GrantedBy::Plan);
+        }
+        let strict = matches!(self.stance, Stance::Mode(Approval::Strict));
+        match judgement {
+            Judgement::Risky(rule) if !strict => {
+                Ruling::Ask(format!("the command {} (danger rule {})", rule.why, rule.id))
+            }
+            Judgement::Unclear(what) if !strict => {
+                Ruling::Ask(format!("the command is not understood in all its parts: {what}"))
+            }
+            Judgement::Allowed => Ruling::Granted(GrantedBy::Rule),
+            _ => self.rule_by_mode(Kind::Command, "it runs a command that no rule allows"),
+        }
+    }
+
+    /// Whether the approved plan shows exactly this command as a check.
+    fn is_check(&self, command: &str) -> bool {
+        let Some(plan) = self.plan.as_deref() else { return false };
+        plan.plan().steps().iter().any(|step| step.check.as_deref() == Some(command.trim()))
+    }
+
+    fn rule_by_mode(&self, kind: Kind, what: &str) -> Ruling {
+        match (self.stance, kind) {
+            (Stance::OwnAct, _) => Ruling::Granted(GrantedBy::OwnAct),
+            (Stance::Mode(Approval::Plan), _) => Ruling::Denied(PLAN_MODE.to_owned()),
+            (Stance::Mode(Approval::Strict), _) => Ruling::Denied(format!(
+                "Denied: the approval mode is strict, so only what an allow rule or the approved plan names goes \
+                 ahead, and {what}. Nothing was changed. Keep to the files and checks of the plan, or say what would \
+                 have to be allowed."
+            )),
+            (Stance::Mode(Approval::Auto), _) => Ruling::Granted(GrantedBy::Mode),
+            (Stance::Mode(Approval::AutoEdit), Kind::Write) => Ruling::Granted(GrantedBy::Mode),
+            (Stance::Mode(Approval::Ask | Approval::AutoEdit), _) => Ruling::Ask(what.to_owned()),
+        }
+    }
+}
+
+/// What modes tell apart.
+#[derive(Clone, Copy)]
+enum Kind {
+    Write,
+    Command,
+    Remote,
+}
+
+const PLAN_MODE: &str = "Denied: the approval mode is plan, in which nothing is written and nothing is run. Nothing \
+                         was changed. Look, and describe what should be done.";
+
+fn remembered_as(effect: &Effect) -> Vec<Always> {
+    match effect {
+        Effect::Nothing => Vec::new(),
+        Effect::Write { paths, .. } => paths.iter().cloned().map(Always::Edit).collect(),
+        Effect::Command { command } => vec![Always::Command(command.clone())],
+        Effect::Remote { service } => vec![Always::Service(service.clone())],
+    }
+}
+
+fn said_no(reason: &str) -> String {
+    match reason.trim() {
+        "" => "The user said no. Nothing was changed. Do not try the same again in another form; ask what they want, \
+               or go on without it."
+            .to_owned(),
+        reason => format!("The user said no: {reason}\nNothing was changed. Follow that, or go on without it."),
+    }
+}
+
+fn nobody_to_ask(why: &str) -> String {
+    format!(
+        "Denied: this needs a person's leave, because {why}, and there is no terminal to ask at. Nothing was changed. \
+         Go on without it if you can. The user can allow it beforehand: with --approval, with a rule in \
+         [commands] allow, or by approving a plan that names the file or shows exactly this check."
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! The gate as a table: mode, effect, who answers, and what comes of it.
+
+use futures::future::BoxFuture;
+use tandem_shared::person::Nobody;
+use tandem_shared::plan::{Approver, Plan, PlanDraft, PlanStep};
+
+use super::*;
+
+/// Gives the same answer to every question, and counts the questions.
+struct Says(Option<Answer>, AtomicUsize);
+
+impl Person for Says {
+    fn ask(&self, _question: Question) -> BoxFuture<'_, Option<Answer>> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
+
+fn says(answer: Answer) -> Arc<Says> {
+    Arc::new(Says(Some(answer), AtomicUsize::new(0)))
+}
+
+fn no() -> Answer {
+    Answer::No { reason: "not today".to_owned() }
+}
+
+fn call() -> ToolCall {
+    ToolCall { id: "1".to_owned(), name: "x".to_owned(), arguments: "{}".to_owned() }
+}
+
+fn command(command: &str) -> Effect {
+    Effect::Command { command: command.to_owned() }
+}
+
+fn write(path: &str) -> Effect {
+    Effect::Write { paths: vec![path.to_owned()], diff: String::new() }
+}
+
+fn plan() -> ApprovedPlan {
+    let step = PlanStep {
+        what: "work".to_owned(),
+        files: vec!["./src/../src/lib.rs".to_owned(), "new.txt".to_owned()],
+        check: Some("rm -r build".to_owned()),
+    };
+    let evil = PlanStep { what: "more".to_owned(), files: Vec::new(), check: Some("sudo true".to_owned()) };
+    let draft = PlanDraft { goal: "goal".to_owned(), steps: vec![step, evil], ..PlanDraft::default() };
+    Plan::new(draft).unwrap().approve(Approver::Person)
+}
+
+fn root() -> (tempfile::TempDir, Workspace) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("src")).unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    (folder, workspace)
+}
+
+async fn judged(gate: &Gate, effect: &Effect) -> Result<GrantedBy, String> {
+    gate.judge(&call(), effect).await.map(|grant| grant.by())
+}
+
+/// `granted by`, or the first word of the denial: `Denied` (a rule or nobody), `Refused` (danger), `The` (a person).
+async fn check(
+    approval: Approval,
+    plan: Option<ApprovedPlan>,
+    person: Arc<dyn Person>,
+    effect: Effect,
+    expect: &str,
+) {
+    let (_folder, workspace) = root();
+    let gate = Gate::new(workspace, approval, &["cargo test *".to_owned()], plan, person).unwrap();
+    let got = match judged(&gate, &effect).await {
+        Ok(by) => format!("{by:?}"),
+        Err(reason) => reason.split([' ', ':']).next().unwrap_or_default().to_owned(),
+    };
+    assert_eq!(got, expect, "{approval:?} {effect:?}");
+}
+
+#[tokio::test]
+async fn each_mode_without_a_person() {
+    use Approval::{Ask, Auto, AutoEdit, Plan, Strict};
+    for (effect, by_mode) in [
+        (
+            Effect::Nothing,
+            [
+                (Ask, "NoEffect"),
+                (AutoEdit, "NoEffect"),
+                (Auto, "NoEffect"),
+                (Strict, "NoEffect"),
+                (Plan, "NoEffect"),
+            ],
+        ),
+        (
+            write("a"),
+            [(Ask, "Denied"), (AutoEdit, "Mode"), (Auto, "Mode"), (Strict, "Denied"), (Plan, "Denied")],
+        ),
+        (
+            command("ls"),
+            [(Ask, "Rule"), (AutoEdit, "Rule"), (Auto, "Rule"), (Strict, "Rule"), (Plan, "Denied")],
+        ),
+        (
+            command("cargo test a"),
+            [(Ask, "Rule"), (AutoEdit, "Rule"), (Auto, "Rule"), (Strict, "Rule"), (Plan, "Denied")],
+        ),
+        (
+            command("touch a"),
+            [(Ask, "Denied"), (AutoEdit, "Denied"), (Auto, "Mode"), (Strict, "Denied"), (Plan, "Denied")],
+        ),
+        (
+            command("rm -r a"),
+            [(Ask, "Denied"), (AutoEdit, "Denied"), (Auto, "Denied"), (Strict, "Denied"), (Plan, "Denied")],
+        ),
+        (
+            command("$X a"),
+            [(Ask, "Denied"), (AutoEdit, "Denied"), (Auto, "Denied"), (Strict, "Denied"), (Plan, "Denied")],
+        ),
+        (
+            command("rm -rf /"),
+            [
+                (Ask, "Refused"),
+                (AutoEdit, "Refused"),
+                (Auto, "Refused"),
+                (Strict, "Refused"),
+                (Plan, "Refused"),
+            ],
+        ),
+        (
+            Effect::Remote { service: "s".to_owned() },
+            [(Ask, "Denied"), (AutoEdit, "Denied"), (Auto, "Mode"), (Strict, "Denied"), (Plan, "Denied")],
+        ),
+    ] {
+        for (mode, expect) in by_mode {
+            check(mode, None, Arc::new(Nobody), effect.clone(), expect).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_person_decides_what_is_asked_and_nothing_else() {
+    for (effect, yes, denied) in [
+        (write("a"), "Person", "The"),
+        (command("touch a"), "Person", "The"),
+        (command("git push"), "Person", "The"),
+        (command("$X a"), "Person", "The"),
+        (command("ls"), "Rule", "Rule"),
+        (command("sudo ls"), "Refused", "Refused"),
+    ] {
+        check(Approval::Ask, None, says(Answer::Yes), effect.clone(), yes).await;
+        check(Approval::Ask, None, says(no()), effect, denied).await;
+    }
+}
+
+#[tokio::test]
+async fn strict_and_plan_never_ask() {
+    for approval in [Approval::Strict, Approval::Plan] {
+        for effect in [write("a"), command("touch a"), command("git push"), command("$X")] {
+            let person = says(Answer::Yes);
+            check(approval, None, person.clone(), effect, "Denied").await;
+            assert_eq!(person.1.load(Ordering::Relaxed), 0);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_plan_grants_its_files_and_its_checks_as_shown() {
+    for (effect, expect) in [
+        (write("src/lib.rs"), "Plan"),
+        (write("new.txt"), "Plan"),
+        (write("src/other.rs"), "Denied"),
+        (Effect::Write { paths: vec!["new.txt".to_owned(), "b".to_owned()], diff: String::new() }, "Denied"),
+        (Effect::Write { paths: Vec::new(), diff: String::new() }, "Denied"),
+        (command("rm -r build"), "Plan"),
+        (command("rm -r build x"), "Denied"),
+        (command("rm  -r build"), "Denied"),
+        (command("sudo true"), "Refused"),
+    ] {
+        check(Approval::Ask, Some(plan()), Arc::new(Nobody), effect.clone(), expect).await;
+        check(Approval::Strict, Some(plan()), Arc::new(Nobody), effect.clone(), expect).await;
+    }
+    check(Approval::Plan, Some(plan()), Arc::new(Nobody), write("new.txt"), "Denied").await;
+    check(Approval::Plan, Some(plan()), Arc::new(Nobody), command("rm -r build"), "Denied").await;
+}
+
+#[tokio::test]
+async fn always_holds_for_the_same_command_and_the_same_file() {
+    let (_folder, workspace) = root();
+    let person = says(Answer::Always);
+    let gate = Gate::new(workspace, Approval::Ask, &[], None, person.clone()).unwrap();
+    for (effect, questions) in [
+        (command("touch a"), 1),
+        (command("touch a"), 1),
+        (command("touch b"), 2),
+        (write("a"), 3),
+        (Effect::Write { paths: vec!["a".to_owned()], diff: "other".to_owned() }, 3),
+        (write("b"), 4),
+    ] {
+        assert_eq!(judged(&gate, &effect).await, Ok(GrantedBy::Person));
+        assert_eq!(person.1.load(Ordering::Relaxed), questions, "{effect:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_denial_for_lack_of_a_person_is_counted_and_says_how_to_allow() {
+    let (_folder, workspace) = root();
+    let gate = Gate::new(workspace.clone(), Approval::Ask, &[], None, Arc::new(Nobody)).unwrap();
+    let reason = judged(&gate, &command("touch a")).await.unwrap_err();
+    for part in ["no terminal", "--approval", "allow", "plan"] {
+        assert!(reason.contains(part), "{reason}");
+    }
+    assert_eq!(judged(&gate, &command("rm -rf /")).await.map_err(|_| ()), Err(()));
+    assert_eq!(gate.denials_unasked(), 1);
+
+    let gate = Gate::new(workspace, Approval::Ask, &[], None, says(no())).unwrap();
+    let reason = judged(&gate, &command("touch a")).await.unwrap_err();
+    assert!(reason.starts_with("The user said no: not today\n"), "{reason}");
+    assert_eq!(gate.denials_unasked(), 0);
+}
+
+#[tokio::test]
+async fn ones_own_act_is_approved_but_the_danger_list_holds() {
+    let (_folder, workspace) = root();
+    let gate = Gate::own_act(workspace, Arc::new(Nobody));
+    assert_eq!(judged(&gate, &write("a")).await, Ok(GrantedBy::OwnAct));
+    assert_eq!(judged(&gate, &command("touch a")).await, Ok(GrantedBy::OwnAct));
+    assert!(
+        judged(&gate, &command("git push")).await.unwrap_err().starts_with("Denied: this needs a person")
+    );
+    assert!(judged(&gate, &command("sudo ls")).await.unwrap_err().starts_with("Refused"));
+}
+
+#[tokio::test]
+async fn an_own_act_that_only_looks_is_allowed_by_rule() {
+    let (_folder, workspace) = root();
+    let gate = Gate::own_act(workspace, Arc::new(Nobody));
+    assert_eq!(judged(&gate, &command("ls")).await, Ok(GrantedBy::Rule));
+}
+
+#[test]
+fn a_rule_that_is_no_single_command_is_an_error() {
+    let (_folder, workspace) = root();
+    let made = Gate::new(workspace, Approval::Ask, &["a; b".to_owned()], None, Arc::new(Nobody));
+    assert_eq!(
+        made.err().map(|error| error.to_string()),
+        Some("the allow rule \"a; b\" is not one simple command: write one rule for each program".to_owned())
+    );
+}

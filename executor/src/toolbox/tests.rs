@@ -1,0 +1,150 @@
+//! The executor's tools on real files, through the one way in which calls are run.
+
+mod cases;
+mod commands;
+mod files;
+mod gated;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+use tandem_shared::call::{Artifact, ToolError};
+use tandem_shared::digest::Digest;
+use tandem_shared::interrupt::{Cause, Interrupt};
+use tandem_shared::journal::{GrantedBy, Journal};
+use tandem_shared::person::Nobody;
+use tandem_shared::plan::ApprovedPlan;
+use tandem_shared::settings::{Approval, CommandSettings, ReadLimits};
+use tandem_shared::tool::{Archive, ReadCx, ReadTools};
+use tandem_shared::workspace::Workspace;
+
+use super::*;
+use crate::tools::write_tools;
+
+/// Keeps what it is told, in order.
+#[derive(Default)]
+struct Notes {
+    entries: Mutex<Vec<String>>,
+    seen: Mutex<BTreeMap<String, Digest>>,
+    broken: std::sync::atomic::AtomicBool,
+}
+
+impl Notes {
+    fn note(&self, entry: String) -> Result<(), ToolError> {
+        if self.broken.load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(ToolError::new(ErrorKind::Io, "the disk is full"));
+        }
+        self.entries.lock().unwrap().push(entry);
+        Ok(())
+    }
+}
+
+impl Journal for Notes {
+    fn started(&self, call: &ToolCall, by: GrantedBy) -> Result<(), ToolError> {
+        self.note(format!("started {} {by:?}", call.name))
+    }
+
+    fn before_image(&self, _call: &ToolCall, path: &str, content: Option<&[u8]>) -> Result<(), ToolError> {
+        self.note(format!("before {path} {:?}", content.map(String::from_utf8_lossy)))
+    }
+
+    fn last_seen(&self, path: &str) -> Option<Digest> {
+        self.seen.lock().unwrap().get(path).cloned()
+    }
+}
+
+struct Empty;
+
+impl Archive for Empty {
+    fn recall(&self, _id: &str) -> Option<String> {
+        None
+    }
+}
+
+/// A project folder with a toolbox on it.
+struct Room {
+    folder: tempfile::TempDir,
+    notes: Arc<Notes>,
+    toolbox: ExecutorToolbox,
+}
+
+impl Room {
+    fn new(approval: Approval, plan: Option<ApprovedPlan>) -> Room {
+        Room::with(approval, plan, write_tools(ReadTools::new()))
+    }
+
+    fn with(approval: Approval, plan: Option<ApprovedPlan>, tools: WriteTools) -> Room {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let notes = Arc::new(Notes::default());
+        let limits = ReadLimits {
+            read_lines: 9,
+            read_bytes: 9,
+            line_chars: 9,
+            file_bytes: 9,
+            matches: 9,
+            match_chars: 9,
+        };
+        let read = ReadCx {
+            workspace: workspace.clone(),
+            archive: Arc::new(Empty),
+            person: Arc::new(Nobody),
+            interrupt: Interrupt::new(),
+            limits: Arc::new(limits),
+        };
+        let commands =
+            CommandSettings { idle_s: 20, absolute_s: 30, output_chars: 15_000, allow: Vec::new() };
+        let env = Arc::new(vec![("PATH".to_owned(), std::env::var("PATH").unwrap())]);
+        let gate = Gate::new(workspace, approval, &[], plan, Arc::new(Nobody)).unwrap();
+        let around = Surroundings { read, journal: notes.clone(), commands, env };
+        Room { folder, notes, toolbox: ExecutorToolbox::new(tools, gate, around) }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Puts a file there, as if the agent had read it.
+    fn put(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content.as_ref()).unwrap();
+        self.saw(name, content);
+    }
+
+    fn saw(&self, name: &str, content: impl AsRef<[u8]>) {
+        self.notes.seen.lock().unwrap().insert(name.to_owned(), Digest::of(content));
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    async fn run(&self, name: &str, arguments: Value) -> Outcome {
+        let call = ToolCall { id: "c1".to_owned(), name: name.to_owned(), arguments: arguments.to_string() };
+        self.toolbox.run(&call).await
+    }
+
+    async fn edit(&self, path: &str, old: &str, new: &str) -> Outcome {
+        self.run("edit_file", json!({ "path": path, "old": old, "new": new })).await
+    }
+
+    fn entries(&self) -> Vec<String> {
+        self.notes.entries.lock().unwrap().clone()
+    }
+}
+
+fn kind(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Error(error) => format!("{:?}", error.kind),
+        other => other.as_str().to_owned(),
+    }
+}

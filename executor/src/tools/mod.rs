@@ -1,0 +1,20 @@
+//! The executor's own tools, one file each.
+
+mod edit_file;
+mod run_command;
+mod update_step;
+mod write_file;
+
+pub use edit_file::EditFile;
+pub use run_command::RunCommand;
+pub use update_step::UpdateStep;
+pub use write_file::WriteFile;
+
+use tandem_shared::tool::ReadTools;
+
+use crate::tool::WriteTools;
+
+/// The executor's tools beside those that only look.
+pub fn write_tools(read: ReadTools) -> WriteTools {
+    WriteTools::new(read).with(EditFile).with(WriteFile).with(RunCommand).with(UpdateStep)
+}

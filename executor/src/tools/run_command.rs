@@ -1,0 +1,87 @@
+//! `run_command`: runs a shell command in the project root.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tandem_shared::call::{ErrorKind, Outcome, ToolError, ToolOutput};
+use tandem_shared::person::Effect;
+
+use crate::cx::{EffectCx, WriteCx};
+use crate::process::{End, Ended, Leftovers, Limits};
+use crate::tool::WriteTool;
+
+/// The tool.
+pub struct RunCommand;
+
+/// Its arguments.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunCommandArgs {
+    /// The command, run by `sh -c` in the project root.
+    command: String,
+    /// Seconds that it may take, also without output. Only for commands that are slow or silent for long.
+    #[serde(default)]
+    timeout: Option<u64>,
+}
+
+impl WriteTool for RunCommand {
+    type Args = RunCommandArgs;
+    const NAME: &'static str = "run_command";
+    const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/run_command.md");
+
+    fn effect(&self, args: &RunCommandArgs, _cx: &EffectCx) -> Result<Effect, ToolError> {
+        let invalid = |text: &str| Err(ToolError::new(ErrorKind::InvalidArguments, text));
+        if args.command.trim().is_empty() {
+            return invalid("The command is empty. Nothing was run.");
+        }
+        if args.command.contains('\0') {
+            return invalid("The command holds a NUL byte, which no command line can. Nothing was run.");
+        }
+        if args.timeout == Some(0) {
+            return invalid("A timeout of 0 seconds lets nothing run. Leave it out, or give a larger one.");
+        }
+        Ok(Effect::Command { command: args.command.clone() })
+    }
+
+    async fn call(&self, args: RunCommandArgs, cx: WriteCx) -> Outcome {
+        let limits = Limits::new(cx.look().commands(), args.timeout, Leftovers::Keep);
+        match cx.run_command(limits).await {
+            Ok(ended) => outcome(&ended, &limits),
+            Err(error) => error.into(),
+        }
+    }
+}
+
+fn outcome(ended: &Ended, limits: &Limits) -> Outcome {
+    let how = ended.by.in_words(limits);
+    let output = ended.output.trim_end_matches('\n');
+    let said =
+        if output.is_empty() { "It printed nothing.".to_owned() } else { format!("Its output:\n{output}") };
+    match ended.by {
+        End::Exit(0) => {
+            let mut text = match output {
+                "" => "The command succeeded (exit code 0) and printed nothing.".to_owned(),
+                output => format!("{output}\n[exit code 0]"),
+            };
+            if ended.background {
+                text.push_str(
+                    "\n[a process in the background still runs; what it prints from now on is lost]",
+                );
+            }
+            Outcome::Ok(ToolOutput::text(text).from_source("command"))
+        }
+        End::Exit(_) | End::Signal(_) => {
+            Outcome::error(ErrorKind::CommandFailed, format!("The command {how}. {said}"))
+        }
+        End::Idle | End::TooLong => Outcome::error(
+            ErrorKind::Timeout,
+            format!(
+                "The command {how}, with every process that it started. It may have done a part of its work. Nothing \
+                 can answer a question that it asks. If it is only slow, give a larger timeout (at most {} s). {said}",
+                limits.absolute.as_secs()
+            ),
+        ),
+        End::Interrupted => Outcome::Interrupted(format!(
+            "The command {how}, with every process that it started. It may have done a part of its work. {said}"
+        )),
+    }
+}
