@@ -25,7 +25,7 @@ const MAX_BYTES: usize = 64 * 1024;
 pub fn of(path: &str, before: Option<&[u8]>, after: &[u8]) -> Change {
     let old: Vec<&[u8]> = before.unwrap_or_default().split_inclusive(|&byte| byte == b'\n').collect();
     let new: Vec<&[u8]> = after.split_inclusive(|&byte| byte == b'\n').collect();
-    let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
+    let ops = operations(&old, &new);
     let mut change = Change { lines: (0, 0), added: 0, removed: 0, text: String::new() };
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
         let (old, new) = (op.old_range(), op.new_range());
@@ -70,6 +70,25 @@ pub fn of(path: &str, before: Option<&[u8]>, after: &[u8]) -> Change {
     change
 }
 
+/// Lines between the shared head and tail up to which they are compared; the time grows with the square of them.
+const MAX_COMPARED: usize = 8_000;
+
+fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let shorter = old.len().min(new.len()) - head;
+    let tail = old.iter().rev().zip(new.iter().rev()).take(shorter).take_while(|(a, b)| a == b).count();
+    let (old_len, new_len) = (old.len() - head - tail, new.len() - head - tail);
+    if old_len + new_len <= MAX_COMPARED {
+        return capture_diff_slices(Algorithm::Myers, old, new);
+    }
+    let equal = |old_index, new_index, len| DiffOp::Equal { old_index, new_index, len };
+    vec![
+        equal(0, 0, head),
+        DiffOp::Replace { old_index: head, old_len, new_index: head, new_len },
+        equal(head + old_len, head + new_len, tail),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +106,16 @@ mod tests {
         assert_eq!(of("n", None, b"x\n"), Change { lines: (1, 1), added: 1, removed: 0, text });
         let text = "--- a/n\n+++ b/n\n@@ -1,2 +1 @@\n x\n-y\n".to_owned();
         assert_eq!(of("n", Some(b"x\ny\n"), b"x\n"), Change { lines: (2, 2), added: 0, removed: 1, text });
+    }
+
+    #[test]
+    fn a_change_too_large_to_compare_is_shown_as_a_whole() {
+        let numbered = |mark: &str| (0..9_000).map(|n| format!("{mark}{n}\n")).collect::<String>();
+        let before = format!("head\n{}tail\n", numbered("a"));
+        let after = format!("head\n{}tail\n", numbered("b"));
+        let change = of("n", Some(before.as_bytes()), after.as_bytes());
+        assert_eq!((change.lines, change.added, change.removed), ((2, 9_001), 9_000, 9_000));
+        assert!(change.text.starts_with("--- a/n\n+++ b/n\n@@ -1,9002 +1,9002 @@\n head\n-a0\n-a1\n"));
+        assert!(change.text.ends_with("(the rest of the diff is left out)\n"));
     }
 }

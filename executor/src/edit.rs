@@ -156,7 +156,8 @@ fn find_all(hay: &[u8], needle: &[u8]) -> Vec<usize> {
     found
 }
 
-/// `new`, with the newlines that it lacks when `old` has one at each end and its neighbours would be glued together.
+/// `new`, with the newlines that it lacks when `old` has one at each end. Where `new` has none at all, both were only
+/// copied around the quote, so both stay; where it has one, the other is lacking only if lines would be glued together.
 fn unglued<'n>(file: &[u8], at: usize, end: usize, old: &[u8], new: &'n [u8]) -> Cow<'n, [u8]> {
     let encloses = old.len() > 1 && old.starts_with(b"\n") && old.ends_with(b"\n");
     let text_before = at > 0 && file.get(at - 1) != Some(&b'\n');
@@ -167,8 +168,9 @@ fn unglued<'n>(file: &[u8], at: usize, end: usize, old: &[u8], new: &'n [u8]) ->
     if new.is_empty() {
         return if text_before && text_after { Cow::Borrowed(b"\n") } else { Cow::Borrowed(new) };
     }
-    let head = text_before && !new.starts_with(b"\n");
-    let tail = text_after && !new.ends_with(b"\n");
+    let bare = !new.starts_with(b"\n") && !new.ends_with(b"\n");
+    let head = bare || (text_before && !new.starts_with(b"\n"));
+    let tail = bare || (text_after && !new.ends_with(b"\n"));
     if !head && !tail {
         return Cow::Borrowed(new);
     }

@@ -46,7 +46,7 @@ pub fn paths(root: &Path, wanted: &str) -> Vec<String> {
 }
 
 /// Lines of a file that are compared one by one when no line of the wanted text stands in it.
-const MAX_COMPARED: usize = 20_000;
+const MAX_COMPARED: usize = 5_000;
 
 /// Lines of the nearest region that are shown.
 const MAX_SHOWN: usize = 30;
@@ -102,9 +102,9 @@ fn by_likeness(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let (offset, first) = wanted.iter().enumerate().find(|(_, line)| line.len() > 2)?;
     let alike = |line: &str| {
         let line = line.trim();
-        // Lengths alone bound the likeness, and lines may be very long.
+        // Lengths alone bound the likeness, and the time to tell it grows with the square of them.
         let (short, long) = (line.len().min(first.len()), line.len().max(first.len()));
-        if short * 2 < long || long > 2_000 { 0.0 } else { strsim::normalized_levenshtein(line, first) }
+        if short * 2 < long || long > 200 { 0.0 } else { strsim::normalized_levenshtein(line, first) }
     };
     let (at, likeness) = lines
         .iter()

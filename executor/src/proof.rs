@@ -7,7 +7,7 @@ use tandem_shared::workspace::Workspace;
 pub use tandem_shared::proof::{CheckRun, StepProof, Verdict};
 
 use crate::process::{self, End, Leftovers, Limits};
-use crate::shell::{self, Simple};
+use crate::shell::{self, Judgement, Place, Simple};
 
 /// What the runs of a check show. `before` and `after` are `None` when it was not run then; `changed_check_files` are
 /// files of the check that were changed between the two runs.
@@ -175,7 +175,8 @@ fn is_test(file: &str) -> bool {
         || name.contains(".spec.")
 }
 
-/// Runs a check in the root, through the same code that runs commands of a model. Every fault is a run that failed.
+/// Runs a check in the root, through the same code that runs commands of a model. Every fault is a run that failed, and
+/// so is a check that the danger list forbids, whoever approved it.
 pub async fn run_check(
     command: &str,
     workspace: &Workspace,
@@ -191,6 +192,14 @@ pub async fn run_check(
         output,
         duration_ms,
     };
+    if let Judgement::Forbidden(rule) = shell::judge(command, &[], Place { root: workspace.root() }) {
+        return run(
+            None,
+            false,
+            format!("[refused by the danger rule {}: the check {}]", rule.id, rule.why),
+            0,
+        );
+    }
     match process::run(command, workspace, limits, env, interrupt).await {
         Ok(ended) => {
             let duration = u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX);

@@ -43,8 +43,9 @@ fn neighbours_are_not_glued() {
     check(b"a\nb\nc\n", "\nb\n", "\nx", b"a\nx\nc\n");
     check(b"a\nb\nc\n", "\nb\n", "", b"a\nc\n");
     check(b"a\r\nb\r\nc\r\n", "\nb\n", "x", b"a\r\nx\r\nc\r\n");
-    check(b"a\nb\n\nc\n", "\nb\n", "x", b"a\nx\nc\n");
-    check(b"a\nb\n", "\nb\n", "x", b"a\nx");
+    check(b"a\nb\n\nc\n", "\nb\n", "x", b"a\nx\n\nc\n");
+    check(b"a\n\nb\nc\n", "\nb\n", "x", b"a\n\nx\nc\n");
+    check(b"a\nb\n", "\nb\n", "x", b"a\nx\n");
     // A text without a newline at one end may join on purpose.
     check(b"f(\n  x)\n", "(\n  x", "(x", b"f(x)\n");
 }

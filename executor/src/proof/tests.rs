@@ -85,4 +85,12 @@ async fn a_check_is_run_for_real() {
     let stuck = run_check("echo a; sleep 600", &workspace, &settings, &env, &Interrupt::new()).await;
     assert_eq!((stuck.exit, stuck.passed), (None, false));
     assert_eq!(stuck.output, "a\n[the check was stopped after 1 s without output]");
+
+    let refused = run_check("touch x; sudo -n true", &workspace, &settings, &env, &Interrupt::new()).await;
+    assert_eq!((refused.exit, refused.passed), (None, false));
+    assert_eq!(
+        refused.output,
+        "[refused by the danger rule root_rights: the check takes the rights of another user]"
+    );
+    assert!(!folder.path().join("x").exists());
 }

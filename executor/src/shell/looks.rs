@@ -173,7 +173,11 @@ fn git_looks(simple: &Simple) -> bool {
 fn within(bounds: &Bounds, args: &[Word], simple: &Simple) -> bool {
     match bounds {
         Bounds::Any => true,
-        Bounds::Starts => operands(simple).len() > 1 || simple.name() == "time",
+        // `time -o` writes a file.
+        Bounds::Starts => match simple.name() {
+            "time" => args.first().is_some_and(|first| !first.text.starts_with('-')),
+            _ => operands(simple).len() > 1,
+        },
         Bounds::Without(refused) => {
             // A pattern may match a file that is named like an option.
             args.iter().all(|arg| !arg.glob || !arg.text.starts_with(['*', '?', '[', '-']))

@@ -42,6 +42,28 @@ fn parse_started(started: Started, depth: usize) -> Script {
     script
 }
 
+/// Levels of the syntax tree that are walked, which is done by recursion.
+const MAX_NESTING: usize = 400;
+
+/// Levels below `root`, counted without recursion.
+fn depth_of(root: Node<'_>) -> usize {
+    let mut cursor = root.walk();
+    let (mut depth, mut deepest) = (0_usize, 0);
+    loop {
+        if cursor.goto_first_child() {
+            depth += 1;
+            deepest = deepest.max(depth);
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return deepest;
+            }
+            depth = depth.saturating_sub(1);
+        }
+    }
+}
+
 struct Walk<'a> {
     source: &'a str,
     script: Script,
@@ -72,6 +94,9 @@ impl<'a> Walk<'a> {
         let root = tree.root_node();
         if root.has_error() {
             self.odd("it could not be parsed as a shell command");
+        }
+        if depth_of(root) > MAX_NESTING {
+            return self.odd("it is nested too deep");
         }
         self.children(root, &Around::default());
         if self.script.commands.is_empty() {

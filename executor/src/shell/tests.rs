@@ -124,6 +124,39 @@ fn what_is_not_understood_is_asked_about() {
 }
 
 #[test]
+fn depth_and_length_do_no_harm() {
+    let deep = format!("{}ls{}", "(".repeat(50_000), ")".repeat(50_000));
+    check(&deep, "unclear");
+    check(&format!("{}ls", "eval ".repeat(100)), "unclear");
+    check(&format!("echo {}", "a ".repeat(100_000)), "allowed");
+}
+
+#[test]
+fn a_looking_program_is_held_to_its_bounds() {
+    for command in [
+        "time -o out ls",
+        "sort -no out x",
+        "sort --outp=x y",
+        "find . -fprintf x y",
+        "git log --outp=x",
+        "git grep -iO x",
+        "git -c a=b log",
+        "git branch x",
+        "rg --pre=x y",
+        "cat $X",
+        "cat * > x",
+        "sort *",
+        "./cat x",
+        "ls x &",
+        "cd / && ls",
+        "uniq a b",
+        "date -s 0",
+    ] {
+        check(command, "plain");
+    }
+}
+
+#[test]
 fn plain_work_is_left_to_the_mode() {
     for command in
         ["cargo build", "rm x", "git commit -m x", "touch x > /dev/null", "bash run.sh", "rm /tmp/x"]
