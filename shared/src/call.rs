@@ -277,7 +277,7 @@ impl ToolCall {
         let parsed: Option<serde_json::Value> = serde_json::from_str(&self.arguments).ok();
         let main = ["command", "path", "pattern", "goal", "question", "id", "step"];
         let named = |name: &&str| parsed.as_ref().and_then(|value| value.get(*name));
-        let text = match main.iter().find_map(|name| named(name)) {
+        let text = match main.iter().find_map(named) {
             Some(serde_json::Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),
             None => self.arguments.clone(),

@@ -11,6 +11,8 @@ use crate::plan::Plan;
 use crate::proof::{CheckRun, StepProof};
 use crate::record::{Decision, Moment, Stage, TurnEnd};
 use crate::role::{ActingRole, Role};
+use crate::settings::PlanMode;
+use crate::store::PlanRow;
 
 /// What a front end says.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +21,8 @@ pub enum Op {
     Prompt {
         /// As typed.
         text: String,
-        /// Who is to work on them.
-        to: ActingRole,
+        /// When to plan first.
+        plan: PlanMode,
     },
     /// An answer to [`Event::Asked`].
     Answer {
@@ -34,8 +36,15 @@ pub enum Op {
         /// Approve, revise or reject.
         decision: Decision,
     },
-    /// Carry out the newest approved or drafted plan.
-    Execute,
+    /// Take over a saved plan, to be decided on.
+    Adopt {
+        /// The plan with the digests of its files when it was made.
+        plan: PlanRow,
+    },
+    /// Go on with the turn that did not end.
+    Continue,
+    /// Stop what runs.
+    Interrupt,
     /// Summarise the conversation now.
     Compact,
     /// Bind a role to another model: `provider/model`.
@@ -149,11 +158,6 @@ pub enum Event {
         /// Files it names that changed since it was made.
         stale: Vec<String>,
     },
-    /// A plan waits for a decision.
-    PlanReady {
-        /// Its id.
-        id: String,
-    },
     /// Somebody decided.
     PlanDecided {
         /// Its id.
@@ -228,14 +232,23 @@ pub struct Report {
     pub exit: u8,
     /// The answer in words, possibly empty.
     pub answer: String,
-    /// The plan's id, if there is a plan.
-    pub plan: Option<String>,
+    /// The newest plan, if there is one.
+    pub plan: Option<ReportedPlan>,
     /// Each step of an executed plan with what is shown of it.
     pub steps: Vec<StepReport>,
     /// Files changed in the session, by path.
     pub changed: BTreeMap<String, Change>,
     /// Requests, tokens and cost by role.
     pub spent: BTreeMap<Role, RoleSpent>,
+}
+
+/// A plan with its id.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReportedPlan {
+    /// The first digits of its digest.
+    pub id: String,
+    /// The plan.
+    pub plan: Plan,
 }
 
 /// One plan step in a report.

@@ -10,7 +10,7 @@ use crate::doom_loop::Fingerprint;
 use crate::journal::GrantedBy;
 use crate::plan::{Approver, Plan, StepStatus};
 use crate::proof::{CheckRun, StepProof, Verdict};
-use crate::record::{Decision, Moment, Record, ReplyEnd, Spent};
+use crate::record::{Decision, Moment, Record, ReplyEnd, Spent, TurnEnd};
 use crate::role::{ActingRole, Role};
 
 /// Calls that the loop guard can look back on at most; its window is a setting below this.
@@ -43,8 +43,10 @@ pub struct Facts {
     pub interrupted: Vec<String>,
     /// Rounds of the session.
     pub rounds: u64,
-    /// Replies in the session.
+    /// Turns of the session.
     pub turns: u32,
+    /// Calls of the session that were given leave to act.
+    pub acts: u64,
     /// Who gave leave to calls in flight.
     pub granted: BTreeMap<String, GrantedBy>,
 }
@@ -64,6 +66,8 @@ pub struct PlanFacts {
     pub steps: Vec<StepFacts>,
     /// Calls since the model last saw the plan.
     pub calls_since_seen: u32,
+    /// Whether its execution ended with every step settled.
+    pub finished: bool,
 }
 
 /// Where one plan step stands.
@@ -79,6 +83,8 @@ pub struct StepFacts {
     pub changed_at_baseline: BTreeMap<String, Digest>,
     /// The newest check after it.
     pub after: Option<CheckRun>,
+    /// Calls that had acted in the session when that check ran.
+    pub acts_at_check: u64,
     /// Failures of the check after the work.
     pub failures: u32,
     /// The harness's judgement.
@@ -236,6 +242,10 @@ impl Facts {
         match record {
             Record::TurnOpened { role, plan_demanded, prompt } => {
                 self.turns += 1;
+                if !prompt.is_empty() {
+                    // What a finished plan granted does not reach into the next task.
+                    self.plan.take_if(|plan| plan.finished);
+                }
                 // A turn without words of the person goes on with the task of the turn before.
                 let prompt_tokens = if prompt.is_empty() { self.turn.prompt_tokens } else { 0 };
                 self.turn = TurnFacts {
@@ -296,6 +306,7 @@ impl Facts {
                     revisions,
                     steps,
                     calls_since_seen: 0,
+                    finished: false,
                 });
             }
             Record::Decided { digest, decision } => self.decide(digest, decision),
@@ -325,10 +336,12 @@ impl Facts {
                 self.resumes += 1;
                 self.interrupted = interrupted.clone();
             }
-            Record::Opened { .. }
-            | Record::Imaged { .. }
-            | Record::Cut { .. }
-            | Record::TurnClosed { .. } => {}
+            Record::TurnClosed { end } => {
+                if let (Some(plan), TurnEnd::Answered) = (&mut self.plan, end) {
+                    plan.finished = plan.approved.is_some() && self.turn.role == Some(ActingRole::Executor);
+                }
+            }
+            Record::Opened { .. } | Record::Imaged { .. } | Record::Cut { .. } => {}
         }
     }
 
@@ -352,6 +365,11 @@ impl Facts {
         let steps = self.plan.iter().flat_map(|plan| &plan.steps);
         let proofs = steps.filter_map(|step| step.proof.as_ref());
         proofs.filter(|proof| proof.verdict == Verdict::Failed).map(|proof| proof.step).collect()
+    }
+
+    /// Whether an approved plan is waiting to be carried out further.
+    pub fn plan_in_force(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.approved.is_some() && !plan.finished)
     }
 
     /// Digests of all files that were changed in the session, as they are now.
@@ -390,6 +408,7 @@ impl Facts {
         let Some(call) = call else { return };
         self.round.settled += 1;
         self.round.writes += u32::from(acted);
+        self.acts += u64::from(acted);
         if let Some(plan) = &mut self.plan {
             plan.calls_since_seen += 1;
         }
@@ -481,13 +500,14 @@ impl Facts {
             Decision::Revise { comment } => {
                 plan.revisions += 1;
                 plan.comment = Some(comment.clone());
+                self.turn.planned = false;
             }
             Decision::Reject => plan.comment = None,
         }
     }
 
     fn check(&mut self, number: usize, moment: Moment, run: &CheckRun) {
-        let changed = self.changed_now();
+        let (changed, acts) = (self.changed_now(), self.acts);
         let Some(step) = self.step_mut(number) else { return };
         match moment {
             Moment::Before => {
@@ -496,6 +516,7 @@ impl Facts {
             }
             Moment::After => {
                 step.after = Some(run.clone());
+                step.acts_at_check = acts;
                 if !run.passed {
                     step.failures += 1;
                     self.round.checks_failed.push(number);

@@ -182,8 +182,11 @@ impl Agent<'_> {
         }
     }
 
-    /// Sends a request of a role that only speaks, and books it. `None` when it was interrupted.
-    pub(super) async fn say(
+    /// Sends a request of a role that only speaks, and books it.
+    ///
+    /// # Errors
+    /// When it was interrupted, or the log could not be written.
+    pub async fn say(
         &self,
         role: WordsRole,
         model: &dyn PlainModel,

@@ -84,5 +84,6 @@ fn auto(facts: &Facts) -> Option<&'static str> {
     if !facts.round.errors.is_empty() {
         return Some("a call failed");
     }
-    (carries_out && !facts.round.steps_reported.is_empty()).then_some("a plan step begins")
+    let begins = carries_out && !facts.round.steps_reported.is_empty() && !facts.open_steps().is_empty();
+    begins.then_some("a plan step begins")
 }

@@ -114,6 +114,15 @@ impl ProjectStore {
         Ok(found.next().filter(|_| found.next().is_none()))
     }
 
+    /// The newest plan that a session drafted.
+    ///
+    /// # Errors
+    /// When the file is damaged or stays in use.
+    pub fn newest_plan(&self, session: &str) -> Result<Option<PlanRow>, StoreError> {
+        let rows: Vec<PlanRow> = self.rows(PLANS)?;
+        Ok(rows.into_iter().filter(|row| row.session == session).max_by_key(|row| row.created))
+    }
+
     fn open(&self) -> Result<Database, StoreError> {
         file::open(&self.path, PATIENCE)
     }

@@ -1,0 +1,246 @@
+//! The command line, as types.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::exit;
+
+/// Looks at a project, plans changes with you, and carries out what you approved.
+#[derive(Debug, Parser)]
+#[command(name = "tandem", version = crate::VERSION, after_help = exit::table(), disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do; a session in this terminal when absent.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Do the task without a question and print only the answer; reads the prompt from standard input when it is left
+    /// out.
+    #[arg(short = 'p', long = "print", value_name = "PROMPT", num_args = 0..=1, default_missing_value = "-")]
+    pub print: Option<String>,
+    /// Go on with the newest session of this project.
+    #[arg(short = 'c', long = "continue", conflicts_with = "print")]
+    pub continue_newest: bool,
+    /// Flags that every command takes.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// Flags that every command takes.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// The project root; the current folder when left out.
+    #[arg(short = 'C', long = "dir", value_name = "DIR", global = true)]
+    pub dir: Option<PathBuf>,
+    /// A named set of bindings from the configuration.
+    #[arg(long, value_name = "NAME", global = true)]
+    pub profile: Option<String>,
+    /// Sets one configuration key; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE", global = true)]
+    pub set: Vec<String>,
+    /// The model of planner and executor: provider/name, or a name at the endpoint that the environment gives.
+    #[arg(long, value_name = "MODEL", global = true)]
+    pub model: Option<String>,
+    /// The planner's model.
+    #[arg(long, value_name = "MODEL", global = true)]
+    pub planner_model: Option<String>,
+    /// The thinking phase's model.
+    #[arg(long, value_name = "MODEL", global = true)]
+    pub thinking_model: Option<String>,
+    /// The executor's model.
+    #[arg(long, value_name = "MODEL", global = true)]
+    pub executor_model: Option<String>,
+    /// What may happen without a question.
+    #[arg(long, value_name = "MODE", global = true,
+          value_parser = PossibleValuesParser::new(["ask", "auto-edit", "auto", "strict", "plan"]))]
+    pub approval: Option<String>,
+    /// Approves the plan that this command drafts or is given.
+    #[arg(long, global = true)]
+    pub yes: bool,
+    /// Rounds that planner and executor may take, each.
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_rounds: Option<u32>,
+    /// Time for the whole task: seconds, or 90s, 5m, 1h.
+    #[arg(long, value_name = "TIME", global = true, value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// The form of what is printed on standard output.
+    #[arg(long, value_name = "FORMAT", global = true, default_value = "text")]
+    pub output_format: OutputFormat,
+    /// Logs to standard error: once for what happens, twice for details.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// Where sessions and plans are kept.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub state_dir: Option<PathBuf>,
+}
+
+/// Forms of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// For people.
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// One JSON object for each event, a line each.
+    StreamJson,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Draft a plan; nothing in the folder changes.
+    Plan {
+        /// The task; from standard input when left out.
+        prompt: Option<String>,
+        /// Also writes the plan as Markdown, which can be edited and executed.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Carry out a plan, by its id or from a Markdown file.
+    Exec {
+        /// The id, or the file.
+        plan: String,
+        /// Go ahead although files that the plan names changed since it was made.
+        #[arg(long)]
+        stale_ok: bool,
+    },
+    /// Plan, approve and execute in one go.
+    Run {
+        /// The task; from standard input when left out.
+        prompt: Option<String>,
+        /// Straight to the executor.
+        #[arg(long)]
+        no_plan: bool,
+    },
+    /// Go on with a session.
+    Resume {
+        /// Its id or the beginning of it; the newest of this project when left out.
+        id: Option<String>,
+        /// What to do next; from standard input when left out, or a session in this terminal.
+        prompt: Option<String>,
+        /// Straight to the executor.
+        #[arg(long)]
+        no_plan: bool,
+    },
+    /// Look at, export or delete sessions.
+    Sessions {
+        /// What to do.
+        #[command(subcommand)]
+        what: Sessions,
+    },
+    /// Run one tool without a model.
+    Tool {
+        /// What to do.
+        #[command(subcommand)]
+        what: Tool,
+    },
+    /// Look at the configuration.
+    Config {
+        /// What to do.
+        #[command(subcommand)]
+        what: Config,
+    },
+    /// Trust the project's configuration file as it stands now.
+    Trust,
+    /// Tell which model each role is bound to, and whether it answers.
+    Models,
+    /// Do the main job on a small bundled project, with a scripted model: no key, no network.
+    Demo {
+        /// Keeps the folder.
+        #[arg(long)]
+        keep: bool,
+    },
+}
+
+/// `tandem sessions`.
+#[derive(Debug, Subcommand)]
+pub enum Sessions {
+    /// The sessions of this project, newest last.
+    List,
+    /// A session, readable.
+    Show {
+        /// Its id or the beginning of it.
+        id: String,
+    },
+    /// A session's log, one JSON object a line.
+    Export {
+        /// Its id or the beginning of it.
+        id: String,
+    },
+    /// Deletes a session.
+    Delete {
+        /// Its id or the beginning of it.
+        id: String,
+    },
+}
+
+/// `tandem tool`.
+#[derive(Debug, Subcommand)]
+pub enum Tool {
+    /// The tools with their arguments.
+    List {
+        /// One JSON array with the schemas.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Runs one tool as your own act: approved inside the root, while the danger list holds.
+    Run {
+        /// The tool.
+        name: String,
+        /// Its arguments as a JSON object; from standard input when `-`.
+        #[arg(long, value_name = "JSON", default_value = "{}")]
+        args: String,
+        /// Prints one JSON object: outcome, kind, content.
+        #[arg(long)]
+        json: bool,
+        /// The SHA-256 of the file when it was read; the edit is refused if it differs now.
+        #[arg(long, value_name = "DIGEST")]
+        read_digest: Option<String>,
+    },
+}
+
+/// `tandem config`.
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Every value, with where it came from.
+    Show,
+    /// One key: its value, where it came from, and why the default is what it is.
+    Explain {
+        /// Dotted, as in loop.planner_rounds.
+        key: String,
+    },
+    /// The JSON schema of configuration files.
+    Schema,
+    /// The files that are looked at.
+    Path,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let parsed = match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() && seconds > 0.0 => Duration::try_from_secs_f64(seconds).ok(),
+        Ok(_) => None,
+        Err(_) => humantime::parse_duration(text).ok().filter(|time| !time.is_zero()),
+    };
+    parsed.ok_or_else(|| "expected a time over zero, as in 90, 90s, 5m or 1h".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_are_seconds_or_have_a_unit() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
+        for wrong in ["0", "-1", "soon", "inf", "1e300", "0s"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

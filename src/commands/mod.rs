@@ -1,0 +1,76 @@
+//! The commands, one file each. Each answers an exit code.
+
+mod scene;
+mod task;
+mod conversation;
+mod sessions;
+mod tool;
+mod settings;
+mod models;
+
+use crate::cli::{Cli, Command};
+use crate::demo;
+use crate::exit::Exit;
+use crate::front::tell;
+use crate::machine::Machine;
+use crate::{cli, logs};
+
+pub use scene::{Failure, Scene};
+
+/// Runs the program.
+pub fn run(cli: Cli) -> Exit {
+    let machine = match Machine::read() {
+        Ok(machine) => machine,
+        Err(error) => return refuse(&format!("the current folder cannot be used: {error}"), Exit::Usage),
+    };
+    logs::start(cli.global.verbose, &machine.env);
+    // One thread is enough: the work waits for models, and tools that block have threads of their own.
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(&error.to_string(), Exit::NotCompleted),
+    };
+    let local = tokio::task::LocalSet::new();
+    let exit = local
+        .block_on(&runtime, dispatch(cli, machine))
+        .unwrap_or_else(|failure| refuse(&failure.text, failure.exit));
+    // A tool that still blocks must not hold up the end.
+    drop(local);
+    runtime.shutdown_background();
+    exit
+}
+
+async fn dispatch(cli: Cli, machine: Machine) -> Result<Exit, Failure> {
+    let Cli { command, print, continue_newest, global } = cli;
+    if let Some(prompt) = print {
+        if command.is_some() {
+            return Err(Failure::new("-p takes no command beside it", Exit::Usage));
+        }
+        return task::print(Scene::new(global, machine)?, &prompt).await;
+    }
+    let Some(command) = command else {
+        return conversation::open(Scene::new(global, machine)?, continue_newest).await;
+    };
+    if continue_newest {
+        return Err(Failure::new("-c takes no command beside it; use `tandem resume`", Exit::Usage));
+    }
+    match command {
+        Command::Demo { keep } => demo::run(global, machine, keep).await,
+        Command::Plan { prompt, output } => task::plan(Scene::new(global, machine)?, prompt, output).await,
+        Command::Exec { plan, stale_ok } => task::exec(Scene::new(global, machine)?, &plan, stale_ok).await,
+        Command::Run { prompt, no_plan } => task::run(Scene::new(global, machine)?, prompt, no_plan).await,
+        Command::Resume { id, prompt, no_plan } => {
+            conversation::resume(Scene::new(global, machine)?, id, prompt, no_plan).await
+        }
+        Command::Sessions { what } => sessions::run(&Scene::new(global, machine)?, what),
+        Command::Tool { what } => tool::run(Scene::new(global, machine)?, what).await,
+        Command::Config { what: cli::Config::Schema } => Ok(settings::schema()),
+        Command::Config { what } => settings::run(&Scene::new(global, machine)?, &what),
+        Command::Trust => settings::trust(&Scene::new(global, machine)?),
+        Command::Models => models::run(&Scene::new(global, machine)?).await,
+    }
+}
+
+fn refuse(text: &str, exit: Exit) -> Exit {
+    tell(&format!("tandem: {text}\n"));
+    exit
+}

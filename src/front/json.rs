@@ -1,0 +1,50 @@
+//! Output for programs: one object at the end, or one for each event.
+
+use serde_json::json;
+use tandem_shared::event::{Envelope, Event, Report};
+
+use super::show::Show;
+use super::terminal::say;
+use crate::exit::Exit;
+
+/// One object at the end: the report, or the error.
+#[derive(Default)]
+pub struct Json {
+    report: Option<Report>,
+    error: Option<String>,
+}
+
+impl Show for Json {
+    fn event(&mut self, envelope: &Envelope) {
+        match &envelope.event {
+            Event::Done { report } => self.report = Some(report.clone()),
+            Event::Error { message, .. } => self.error = Some(message.clone()),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, exit: Exit) {
+        let mut object = match &self.report {
+            Some(report) => serde_json::to_value(report).unwrap_or_default(),
+            None => json!({}),
+        };
+        object["exit"] = json!(exit.code());
+        if let Some(error) = &self.error {
+            object["error"] = json!(error);
+        }
+        say(&format!("{object}\n"));
+    }
+}
+
+/// One object a line for each event, as it happens.
+pub struct StreamJson;
+
+impl Show for StreamJson {
+    fn event(&mut self, envelope: &Envelope) {
+        if let Ok(line) = serde_json::to_string(envelope) {
+            say(&format!("{line}\n"));
+        }
+    }
+
+    fn finish(&mut self, _exit: Exit) {}
+}

@@ -1,0 +1,20 @@
+//! Front ends: the only code that prints. All of them speak `Op` and `Event`.
+
+pub mod words;
+mod terminal;
+mod lines;
+mod show;
+mod text;
+mod json;
+mod errand;
+mod line_session;
+mod asking;
+
+pub use asking::Asking;
+pub use errand::{Errand, Leave, conduct};
+pub use json::{Json, StreamJson};
+pub use line_session::line_session;
+pub use lines::Lines;
+pub use show::{Show, Teller};
+pub use terminal::{is_interactive, say, tell};
+pub use text::{Answers, Text};

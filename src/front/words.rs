@@ -1,0 +1,135 @@
+//! Events in words: pure functions from what happened to lines for a person.
+
+use tandem_shared::event::Report;
+use tandem_shared::facts::RoleSpent;
+use tandem_shared::person::{Effect, Question};
+use tandem_shared::proof::CheckRun;
+use tandem_shared::record::{Moment, TurnEnd};
+use tandem_shared::role::Role;
+
+/// Takes out control characters, so that no text from a model, a file or a command can steer the terminal.
+pub fn clean(text: &str) -> String {
+    let keep = |c: &char| matches!(c, '\n' | '\t') || !c.is_control();
+    text.chars().filter(keep).collect()
+}
+
+/// `text` with each line indented.
+pub fn indented(text: &str) -> String {
+    clean(text).lines().map(|line| format!("    {line}\n")).collect()
+}
+
+/// On one line.
+pub fn one_line(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A role's requests, tokens and cost.
+pub fn spent(role: Role, spent: &RoleSpent) -> String {
+    let about = if spent.estimated { "about " } else { "" };
+    let cost = spent.cost.map(|cost| format!(", {about}${cost:.4}")).unwrap_or_default();
+    let cached = if spent.cached > 0 { format!(" ({} cached)", spent.cached) } else { String::new() };
+    let requests = if spent.requests == 1 { "request" } else { "requests" };
+    format!(
+        "{role}: {} {requests}, {about}{} tokens in{cached}, {about}{} out{cost} ({})",
+        spent.requests, spent.prompt, spent.completion, spent.model
+    )
+}
+
+/// A check that ran.
+pub fn check(step: usize, moment: Moment, run: &CheckRun) -> String {
+    let when = match moment {
+        Moment::Before => "before",
+        Moment::After => "after",
+    };
+    let how = match (run.passed, run.exit) {
+        (true, _) => "passes".to_owned(),
+        (false, Some(code)) => format!("fails with exit code {code}"),
+        (false, None) => "did not end by itself".to_owned(),
+    };
+    format!("check {when} step {step}: {} {how}\n", one_line(&run.command))
+}
+
+/// A question, with how to answer it.
+pub fn question(question: &Question) -> String {
+    match question {
+        Question::Choose { text, options } => {
+            let rows =
+                options.iter().enumerate().map(|(n, option)| format!("  {}. {}\n", n + 1, clean(option)));
+            format!("? {}\n{}", clean(text), rows.collect::<String>())
+        }
+        Question::Approve { call, effect, why } => {
+            let what = match effect {
+                Effect::Nothing => String::new(),
+                Effect::Write { diff, .. } => indented(diff),
+                Effect::Command { command } => indented(command),
+                Effect::Remote { service } => indented(service),
+            };
+            format!(
+                "? {} wants to go ahead ({})\n{what}  [y]es, [a]lways, anything else is no: ",
+                call.name,
+                clean(why)
+            )
+        }
+    }
+}
+
+/// How a turn ended, for a person; empty for an answer, which speaks for itself.
+pub fn end(end: &TurnEnd) -> String {
+    match end {
+        TurnEnd::Answered | TurnEnd::Planned => String::new(),
+        TurnEnd::NoPlan => "There is no plan: the planner answered in words, and did so again when asked for one.".into(),
+        TurnEnd::StepsOpen => "Not completed: steps of the plan are open.".into(),
+        TurnEnd::CheckFailed => "Not completed: the check of a plan step fails.".into(),
+        TurnEnd::NotApproved => {
+            "Not completed: leave was needed and not given. Answer in a terminal, or allow it with --approval, a rule \
+             in commands.allow, or a plan with --yes."
+                .into()
+        }
+        TurnEnd::Limit { what } => format!("Stopped at a limit: {what}."),
+        TurnEnd::Failing => "Stopped: every call of several rounds in a row failed.".into(),
+        TurnEnd::Loop => "Stopped by the loop guard: the same calls came again and again.".into(),
+        TurnEnd::Model { error } => clean(error),
+        TurnEnd::Interrupted => "Interrupted. `tandem resume` goes on.".into(),
+        TurnEnd::Crashed => "The program ended in the middle of the turn.".into(),
+    }
+}
+
+/// The report after an execution: each step with what is shown of it, what changed, what it cost.
+pub fn report(report: &Report) -> String {
+    let mut text = String::new();
+    if !report.steps.is_empty() {
+        text.push_str("Steps:\n");
+    }
+    for step in &report.steps {
+        let what = step.what.lines().next().unwrap_or_default();
+        text.push_str(&format!(
+            "  {}. {}: {}\n     {}\n",
+            step.proof.step,
+            step.proof.verdict.as_str().replace('_', " "),
+            clean(what),
+            clean(&step.proof.reason)
+        ));
+    }
+    if !report.changed.is_empty() {
+        text.push_str("Changed:\n");
+    }
+    for (path, change) in &report.changed {
+        let new = if change.before.is_none() { " (new)" } else { "" };
+        text.push_str(&format!("  {} +{} -{}{new}\n", clean(path), change.added, change.removed));
+    }
+    text.push_str("Cost:\n");
+    for (role, row) in &report.spent {
+        text.push_str(&format!("  {}\n", spent(*role, row)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_steers_the_terminal() {
+        assert_eq!(clean("a\x1b[2Jb\r\x07\tc\n"), "a[2Jb\tc\n");
+    }
+}

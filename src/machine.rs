@@ -1,0 +1,125 @@
+//! What this process was started with: variables, folders, clock. Read once, here, and handed in everywhere else.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tandem_shared::store::Clock;
+
+/// Parts of a variable's name that mark its value as a secret. Commands never see such variables.
+const SECRET_NAMES: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+/// Set for commands, so that none waits for a pager, a prompt or a colour terminal.
+const COMMAND_SETTINGS: &[(&str, &str)] = &[
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("TERM", "dumb"),
+    ("NO_COLOR", "1"),
+];
+
+/// The process's surroundings.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// All variables that are text.
+    pub env: BTreeMap<String, String>,
+    /// The folder the process was started in.
+    pub current_dir: PathBuf,
+}
+
+impl Machine {
+    /// Reads the process.
+    ///
+    /// # Errors
+    /// When the current folder is gone.
+    pub fn read() -> std::io::Result<Machine> {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        Ok(Machine {
+            env: std::env::vars_os().filter_map(text).collect(),
+            current_dir: std::env::current_dir()?,
+        })
+    }
+
+    /// Where sessions are kept: `$XDG_STATE_HOME/tandem`, else `~/.local/state/tandem`.
+    pub fn state_dir(&self) -> Option<PathBuf> {
+        let named = |name: &str| self.env.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let base = named("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        let base = base.or_else(|| named("HOME").map(|home| home.join(".local/state")));
+        base.map(|base| base.join("tandem"))
+    }
+
+    /// The variables that commands see: all but those that look like secrets, and settings that keep commands from
+    /// asking questions.
+    pub fn command_env(&self) -> Vec<(String, String)> {
+        let kept = self.env.iter().filter(|(name, _)| !is_secret(name));
+        let mut env: BTreeMap<String, String> =
+            kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+        env.extend(COMMAND_SETTINGS.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        env.into_iter().collect()
+    }
+
+    /// The file of that name in a folder of `PATH`, if any.
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        let folders = self.env.get("PATH")?;
+        std::env::split_paths(folders).map(|folder| folder.join(name)).find(|path| is_program(path))
+    }
+}
+
+/// Whether a variable of that name holds a secret.
+pub fn is_secret(name: &str) -> bool {
+    let upper = name.to_uppercase();
+    SECRET_NAMES.iter().any(|part| upper.contains(part))
+}
+
+/// Milliseconds since 1970.
+pub fn clock() -> Clock {
+    Arc::new(now_ms)
+}
+
+/// Milliseconds since 1970.
+pub fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A moment as `2026-01-31 12:00` in UTC.
+pub fn minute(ms: u64) -> String {
+    let text =
+        humantime::format_rfc3339_seconds(UNIX_EPOCH + std::time::Duration::from_millis(ms)).to_string();
+    text.get(..16).unwrap_or(&text).replace('T', " ")
+}
+
+fn is_program(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        path.is_file()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_see_no_secrets() {
+        let env = [("PATH", "/bin"), ("OPENAI_API_KEY", "sk"), ("Github_Token", "t"), ("PAGER", "less")];
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let machine = Machine { env, current_dir: PathBuf::from("/") };
+        let seen: BTreeMap<String, String> = machine.command_env().into_iter().collect();
+        assert_eq!(seen.get("PAGER").map(String::as_str), Some("cat"));
+        assert_eq!(seen.get("PATH").map(String::as_str), Some("/bin"));
+        assert!(!seen.contains_key("OPENAI_API_KEY") && !seen.contains_key("Github_Token"));
+    }
+
+    #[test]
+    fn moments_are_read_in_utc() {
+        assert_eq!(minute(0), "1970-01-01 00:00");
+    }
+}

@@ -1,0 +1,311 @@
+//! The session task: owns the state, takes one [`Op`] at a time, and keeps listening while a turn runs.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tandem_router::Router;
+use tandem_shared::event::{Event, Op};
+use tandem_shared::interrupt::{Cause, Interrupt};
+use tandem_shared::person::{Answer, Nobody, Person};
+use tandem_shared::record::Record;
+use tandem_shared::role::Role;
+use tandem_shared::settings::PlanMode;
+use tandem_shared::store::{ProjectStore, SessionRow, SessionStore};
+use tokio::sync::{mpsc, oneshot};
+
+use super::asking::{Asked, BehindFrontEnd};
+use super::notes::project_notes;
+use super::setup::{Attendance, Setup, SetupError, Start};
+use crate::exit::Exit;
+use crate::machine;
+use crate::wiring;
+
+/// Characters of a session's title.
+const TITLE_CHARS: usize = 80;
+
+/// A front end's end of a session. Dropping it closes the session.
+pub struct Handle {
+    /// The session's id.
+    pub id: String,
+    /// Takes what the front end says.
+    pub ops: mpsc::UnboundedSender<Op>,
+    /// Gives what happens; ends when the session is closed.
+    pub events: mpsc::UnboundedReceiver<Event>,
+}
+
+/// Opens a session and starts its task. Must be called inside a `LocalSet`: the task stays on the one thread.
+///
+/// # Errors
+/// When no model is configured, or the session cannot be opened.
+pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
+    if setup.loaded.config.binding(Role::Planner).is_none() {
+        return Err(SetupError::NoModel);
+    }
+    let router = wiring::router(&setup.loaded.config, &setup.machine.env, &setup.route)?;
+    let store = Arc::new(setup.open_store(start)?);
+    let (ops, inbox) = mpsc::unbounded_channel();
+    let (hear, events) = mpsc::unbounded_channel();
+    let (asks_in, asks) = mpsc::unbounded_channel();
+    let person: Arc<dyn Person> = match setup.attendance {
+        Attendance::Attended => Arc::new(BehindFrontEnd::new(asks_in)),
+        Attendance::Unattended => Arc::new(Nobody),
+    };
+    let id = store.id().to_owned();
+    let _ = hear.send(Event::SessionOpened {
+        root: setup.workspace.root().display().to_string(),
+        resumed: matches!(start, Start::Resume(_)),
+    });
+    let session = Session {
+        project: setup.state.project(setup.workspace.root()),
+        notes: project_notes(setup.workspace.root()),
+        today: machine::minute((setup.clock)()).get(..10).unwrap_or_default().to_owned(),
+        created: (setup.clock)(),
+        setup,
+        router,
+        store,
+        hear,
+        person,
+        spent_time: Duration::ZERO,
+    };
+    tokio::task::spawn_local(session.run(Doors { inbox, asks, waiting: BTreeMap::new(), next: 0 }));
+    Ok(Handle { id, ops, events })
+}
+
+/// The state of a conversation.
+pub(super) struct Session {
+    pub(super) setup: Setup,
+    pub(super) router: Router,
+    pub(super) store: Arc<SessionStore>,
+    pub(super) project: ProjectStore,
+    pub(super) hear: mpsc::UnboundedSender<Event>,
+    pub(super) person: Arc<dyn Person>,
+    /// The project's own notes, read once so that the cached prefix holds.
+    pub(super) notes: String,
+    /// The day the session was opened, for the same reason.
+    pub(super) today: String,
+    created: u64,
+    /// Time that turns of the current task took.
+    pub(super) spent_time: Duration,
+}
+
+/// Where things come in.
+pub(super) struct Doors {
+    inbox: mpsc::UnboundedReceiver<Op>,
+    asks: mpsc::UnboundedReceiver<Asked>,
+    waiting: BTreeMap<u64, oneshot::Sender<Option<Answer>>>,
+    next: u64,
+}
+
+impl Session {
+    async fn run(mut self, mut doors: Doors) {
+        while let Some(op) = doors.inbox.recv().await {
+            if op == Op::Close {
+                break;
+            }
+            self.take(op, &mut doors).await;
+        }
+        self.note_state();
+    }
+
+    async fn take(&mut self, op: Op, doors: &mut Doors) {
+        match op {
+            Op::Prompt { text, plan } => {
+                self.spent_time = Duration::ZERO;
+                match plan {
+                    PlanMode::Never => self.execute(text, doors).await,
+                    PlanMode::Auto | PlanMode::Always if self.store.facts(|facts| facts.plan_in_force()) => {
+                        self.execute(text, doors).await;
+                    }
+                    PlanMode::Auto => self.plan(text, false, doors).await,
+                    PlanMode::Always => self.plan(text, true, doors).await,
+                }
+            }
+            Op::Continue => self.go_on(doors).await,
+            Op::Adopt { plan } => self.adopt(&plan),
+            Op::Decide { decision } => self.decide(decision, doors).await,
+            Op::Compact => self.compact(doors).await,
+            Op::Bind { role, model } => self.rebind(|input| {
+                let flags = &mut input.flags;
+                match role {
+                    Some(Role::Planner) => flags.planner_model = Some(model),
+                    Some(Role::Thinking) => flags.thinking_model = Some(model),
+                    Some(Role::Executor) => flags.executor_model = Some(model),
+                    Some(role @ (Role::Critique | Role::Compaction)) => {
+                        flags.set.push(format!("roles.{role}.model={model}"));
+                    }
+                    None => {
+                        flags.model = Some(model);
+                        flags.planner_model = None;
+                        flags.executor_model = None;
+                    }
+                }
+            }),
+            Op::Profile { name } => self.rebind(|input| input.flags.profile = Some(name)),
+            Op::Status => self.tell_status(),
+            Op::Context => self.tell_context(),
+            // Nothing runs, so there is nothing to stop or to answer.
+            Op::Interrupt | Op::Answer { .. } | Op::Close => {}
+        }
+    }
+
+    /// Runs a turn's work while the doors stay open: answers find their questions, an interrupt stops the work.
+    pub(super) async fn drive<T>(
+        &self,
+        doors: &mut Doors,
+        interrupt: &Interrupt,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let budget = Duration::from_secs(self.setup.loaded.config.r#loop.time_budget_s);
+        let left = budget.saturating_sub(self.spent_time);
+        let deadline = tokio::time::sleep(if budget.is_zero() { Duration::MAX / 4 } else { left });
+        tokio::pin!(work, deadline);
+        let mut deadline_passed = false;
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                () = &mut deadline, if !budget.is_zero() && !deadline_passed => {
+                    deadline_passed = true;
+                    interrupt.raise(Cause::Deadline);
+                    doors.waiting.clear();
+                }
+                Some(asked) = doors.asks.recv() => {
+                    doors.next += 1;
+                    doors.waiting.insert(doors.next, asked.reply);
+                    self.tell(Event::Asked { id: doors.next, question: asked.question });
+                }
+                op = doors.inbox.recv() => match op {
+                    Some(Op::Answer { id, answer }) => {
+                        if let Some(reply) = doors.waiting.remove(&id) {
+                            // The asker may be gone after an interrupt; then the answer has nowhere to go.
+                            let _ = reply.send(answer);
+                        }
+                    }
+                    Some(Op::Interrupt) => {
+                        interrupt.raise(Cause::Person);
+                        doors.waiting.clear();
+                    }
+                    // The front end is gone: the work is stopped, so that everything is saved.
+                    Some(Op::Close) | None => {
+                        interrupt.raise(Cause::Person);
+                        doors.waiting.clear();
+                        return work.await;
+                    }
+                    Some(_) => self.tell(Event::Notice {
+                        text: "This waits until the turn has ended. Ctrl+C stops the turn.".to_owned(),
+                    }),
+                },
+            }
+        }
+    }
+
+    pub(super) fn tell(&self, event: Event) {
+        // A front end that is gone hears nothing; the session still closes in order.
+        let _ = self.hear.send(event);
+    }
+
+    pub(super) fn fail(&self, message: impl ToString, exit: Exit) {
+        self.tell(Event::Error { message: message.to_string(), exit: exit.code() });
+    }
+
+    /// Adds the time of a turn to that of its task.
+    pub(super) fn count_time(&mut self, since: Instant) {
+        self.spent_time += since.elapsed();
+    }
+
+    /// Writes the session's row in the project's file.
+    pub(super) fn note_state(&self) {
+        let title = self.store.history(|history| {
+            let first = history.turns().iter().find(|turn| !turn.prompt.is_empty());
+            let text = first.map(|turn| turn.prompt.split_whitespace().collect::<Vec<_>>().join(" "));
+            text.unwrap_or_default().chars().take(TITLE_CHARS).collect::<String>()
+        });
+        let state = self.store.history(|history| {
+            history.turns().last().map_or("empty", |turn| turn.end.as_ref().map_or("running", turn_state))
+        });
+        let (title, turns, costs) = self.store.facts(|facts| {
+            let costs: Vec<Option<f64>> = facts.spent.values().map(|spent| spent.cost).collect();
+            let goal = facts.plan.as_ref().map(|plan| plan.plan.goal().to_owned());
+            let title = if title.is_empty() { goal.unwrap_or_default() } else { title };
+            (title, facts.turns, costs)
+        });
+        let row = SessionRow {
+            id: self.store.id().to_owned(),
+            title,
+            created: self.created,
+            updated: (self.setup.clock)(),
+            state: state.to_owned(),
+            turns,
+            cost: costs.into_iter().sum(),
+        };
+        if let Err(error) = self.project.put_session(&row) {
+            self.tell(Event::Notice { text: format!("The list of sessions could not be written: {error}") });
+        }
+    }
+
+    fn rebind(&mut self, change: impl FnOnce(&mut crate::config::Input)) {
+        let setup = match self.setup.reload(change) {
+            Ok(setup) => setup,
+            Err(error) => return self.fail(error, Exit::Config),
+        };
+        match wiring::router(&setup.loaded.config, &setup.machine.env, &setup.route) {
+            Ok(router) => {
+                self.router = router;
+                self.setup = setup;
+                self.tell_status();
+            }
+            Err(error) => self.fail(error, Exit::Config),
+        }
+    }
+
+    fn tell_status(&self) {
+        let mut lines = vec![format!("session {}", self.store.id())];
+        lines.extend(Role::ALL.iter().map(|role| format!("{role:>10}  {}", self.router.info(*role).name)));
+        lines.push(
+            format!(
+                "approval {:?}, plan {:?}",
+                self.setup.loaded.config.session.approval, self.setup.loaded.config.session.plan
+            )
+            .to_lowercase(),
+        );
+        self.store.facts(|facts| {
+            for (role, spent) in &facts.spent {
+                lines.push(crate::front::words::spent(*role, spent));
+            }
+            if let Some(plan) = &facts.plan {
+                let state = if facts.plan_in_force() { "approved, open" } else { "drafted" };
+                lines.push(format!("plan {} ({state}): {}", plan.plan.digest().short(), plan.plan.goal()));
+            }
+        });
+        self.tell(Event::Notice { text: lines.join("\n") });
+    }
+
+    /// Appends to the log; a log that cannot be written ends the session's work with a message.
+    pub(super) fn record(&self, record: Record) -> bool {
+        match self.store.record([record]) {
+            Ok(()) => true,
+            Err(error) => {
+                self.fail(error, Exit::NotCompleted);
+                false
+            }
+        }
+    }
+}
+
+/// A turn's end in a word.
+fn turn_state(end: &tandem_shared::record::TurnEnd) -> &'static str {
+    use tandem_shared::record::TurnEnd as End;
+    match end {
+        End::Answered => "done",
+        End::Planned => "planned",
+        End::NoPlan | End::StepsOpen | End::Failing => "not completed",
+        End::CheckFailed => "check failed",
+        End::NotApproved => "not approved",
+        End::Limit { .. } => "limit",
+        End::Loop => "loop",
+        End::Model { .. } => "model failed",
+        End::Interrupted => "interrupted",
+        End::Crashed => "crashed",
+    }
+}

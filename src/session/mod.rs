@@ -1,0 +1,17 @@
+//! A session: the actor that owns all state of a conversation. Front ends send it [`Op`]s and hear [`Event`]s.
+//!
+//! [`Op`]: tandem_shared::event::Op
+//! [`Event`]: tandem_shared::event::Event
+
+mod setup;
+mod asking;
+mod notes;
+mod plans;
+mod report;
+mod actor;
+mod turns;
+
+pub use actor::{Handle, open};
+pub use plans::{PlanSource, load_plan, plan_file};
+pub use report::model_exit;
+pub use setup::{Attendance, Setup, SetupError, Start, StatePaths};

@@ -1,0 +1,117 @@
+//! What a session is opened with.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tandem_router::RouterError;
+use tandem_shared::store::{Clock, ProjectStore, SessionStore, StoreError};
+use tandem_shared::workspace::Workspace;
+use thiserror::Error;
+
+use crate::config::{self, ConfigError, Input, Loaded};
+use crate::machine::Machine;
+use crate::wiring::Route;
+
+/// Everything a session needs; nothing else is looked at.
+#[derive(Clone)]
+pub struct Setup {
+    /// The project root.
+    pub workspace: Workspace,
+    /// What the configuration was made of, to make it again when a model or profile is switched.
+    pub input: Input,
+    /// The configuration.
+    pub loaded: Loaded,
+    /// How requests travel.
+    pub route: Route,
+    /// Where sessions are kept.
+    pub state: StatePaths,
+    /// The process.
+    pub machine: Arc<Machine>,
+    /// Whether somebody answers.
+    pub attendance: Attendance,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// Whether somebody answers questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attendance {
+    /// A front end asks a person.
+    Attended,
+    /// Every question stays unanswered.
+    Unattended,
+}
+
+/// A new session, or one taken up again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// A new one.
+    New,
+    /// The one of this id.
+    Resume(String),
+}
+
+/// Folders of the state directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatePaths {
+    /// The directory itself.
+    pub root: PathBuf,
+}
+
+impl StatePaths {
+    /// One file a session.
+    pub fn sessions(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    /// The file of the project at `root`.
+    pub fn project(&self, root: &Path) -> ProjectStore {
+        ProjectStore::new(&self.root.join("projects"), root)
+    }
+}
+
+/// Why a session could not be opened.
+#[derive(Debug, Error)]
+pub enum SetupError {
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A role names a provider that is not there.
+    #[error(transparent)]
+    Router(#[from] RouterError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No model is configured.
+    #[error("no model is configured. {}", NO_MODEL)]
+    NoModel,
+}
+
+/// What to do without a model.
+pub const NO_MODEL: &str = "Set one of:\n  \
+    OPENAI_API_KEY and --model NAME (with OPENAI_BASE_URL for another endpoint)\n  \
+    API_BASE, API_KEY and MODEL\n  \
+    roles.planner.model in the configuration file (`tandem config path` names it)\n\
+    Or start a local server (Ollama, LM Studio, llama.cpp, vLLM) and run `tandem` in a terminal: it is found and \
+    offered.";
+
+impl Setup {
+    /// Opens the session's file.
+    pub(super) fn open_store(&self, start: &Start) -> Result<SessionStore, StoreError> {
+        let folder = self.state.sessions();
+        match start {
+            Start::New => {
+                SessionStore::create(&folder, self.workspace.root(), crate::VERSION, self.clock.clone())
+            }
+            Start::Resume(id) => SessionStore::resume(&folder, id, self.clock.clone()),
+        }
+    }
+
+    /// The same setup with other flags.
+    pub(super) fn reload(&self, change: impl FnOnce(&mut Input)) -> Result<Setup, ConfigError> {
+        let mut input = self.input.clone();
+        change(&mut input);
+        let loaded = config::load(&input)?;
+        Ok(Setup { input, loaded, ..self.clone() })
+    }
+}

@@ -1,0 +1,83 @@
+//! From configuration to parts: providers and bindings for the router, keys fetched at the moment they are needed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tandem_router::{Binding, KeySource, Provider, Router, RouterError, Script, Transport};
+use tandem_shared::role::Role;
+use tandem_shared::secret::Secret;
+
+use crate::config::{Config, Endpoint};
+
+/// How requests travel.
+#[derive(Clone, Debug)]
+pub enum Route {
+    /// To the configured endpoints.
+    Endpoints,
+    /// To a script that stands in for every endpoint.
+    Script(Arc<Script>),
+}
+
+/// Builds the router for all roles that are bound.
+///
+/// # Errors
+/// When a role names a provider that is not configured.
+pub fn router(config: &Config, env: &BTreeMap<String, String>, route: &Route) -> Result<Router, RouterError> {
+    let mut bindings = HashMap::new();
+    let mut providers: BTreeMap<String, Provider> = BTreeMap::new();
+    for role in Role::ALL {
+        let Some(bound) = config.binding(role) else { continue };
+        if let Some(endpoint) = config.endpoint(&bound.provider) {
+            let name = endpoint.name.clone();
+            providers.entry(name).or_insert_with(|| provider(endpoint, env, route));
+        }
+        bindings.insert(
+            role,
+            Binding {
+                provider: bound.provider,
+                model: bound.model,
+                temperature: bound.temperature,
+                max_tokens: bound.max_tokens,
+                context_window: bound.context_window,
+                price: bound.price,
+            },
+        );
+    }
+    Router::new(providers.into_values().collect(), bindings)
+}
+
+fn provider(endpoint: Endpoint, env: &BTreeMap<String, String>, route: &Route) -> Provider {
+    // The router takes zero for "no limit".
+    let limit = |time: Option<Duration>| time.unwrap_or(Duration::ZERO);
+    Provider {
+        name: endpoint.name,
+        base_url: endpoint.base_url,
+        key: Arc::new(LazyKey { source: endpoint.key, env: env.clone() }),
+        headers: endpoint.headers.into_iter().collect(),
+        connect_timeout: limit(endpoint.connect_timeout),
+        first_token_timeout: limit(endpoint.first_token_timeout),
+        idle_timeout: limit(endpoint.idle_timeout),
+        retries: endpoint.retries,
+        transport: match route {
+            Route::Endpoints => Transport::Http,
+            Route::Script(script) => Transport::Scripted(script.clone()),
+        },
+    }
+}
+
+/// Fetches a key when the router first needs it.
+struct LazyKey {
+    source: crate::config::KeySource,
+    env: BTreeMap<String, String>,
+}
+
+impl KeySource for LazyKey {
+    fn key(&self) -> Result<Option<Secret>, String> {
+        self.source.fetch(&self.env).map_err(|error| error.to_string())
+    }
+
+    fn describe(&self) -> String {
+        self.source.to_string()
+    }
+}
