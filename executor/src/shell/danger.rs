@@ -108,12 +108,14 @@ fn shell_runs(simple: &Simple, script: &Script, sources: &[&str]) -> bool {
         if sources.is_empty() { !named.is_empty() } else { sources.contains(&named) }
     };
     let evaluates = SHELLS.contains(&name) || matches!(name, "eval" | "source" | ".");
-    // An interpreter with no operand reads its program from its input.
-    let reads_input =
-        SHELLS.contains(&name) || matches!(name, "python" | "python3" | "perl" | "ruby" | "node");
+    // An interpreter with no operand reads its program from its input, and so it does when it is told to.
+    let is_shell = SHELLS.contains(&name);
+    let reads_input = is_shell || matches!(name, "python" | "python3" | "perl" | "ruby" | "node");
     let bare = simple.args().iter().all(|arg| arg.text.starts_with('-') && !arg.text.starts_with("-c"));
+    let told = simple.args().iter().any(|arg| arg.text == "-" || arg.text == "/dev/stdin")
+        || (is_shell && has_option(simple.args(), "-s"));
     (evaluates && simple.inner.iter().any(is_source))
-        || (reads_input && bare && simple.upstream.iter().any(is_source))
+        || (reads_input && (bare || told) && simple.upstream.iter().any(is_source))
 }
 
 /// Devices that are no harm to write to.
@@ -156,6 +158,7 @@ fn is_target(target: Target, word: &Word, simple: &Simple, place: Place<'_>) -> 
                 || below(&["/proc/sysrq-trigger", "/proc/sys", "/sys"])
         }
         Target::SystemFile => below(RULING),
+        Target::Protected => place.is_protected(&path),
         Target::Outside => place.is_outside(&path) && !below(HARMLESS) && !below(&["/tmp", "/var/tmp"]),
     }
 }

@@ -8,6 +8,7 @@ mod place;
 mod rule;
 mod rules;
 mod script;
+mod survey;
 mod word;
 mod wrap;
 

@@ -3,6 +3,7 @@
 use tree_sitter::{Node, Parser};
 
 use super::script::{Redirect, Script, Simple, Word};
+use super::survey::{is_quoted_heredoc, survey};
 use super::word::{bare_word, has_live_dollar, is_deceptive, unescape_double};
 use super::wrap::{self, Started};
 
@@ -45,25 +46,6 @@ fn parse_started(started: Started, depth: usize) -> Script {
 /// Levels of the syntax tree that are walked, which is done by recursion.
 const MAX_NESTING: usize = 400;
 
-/// Levels below `root`, counted without recursion.
-fn depth_of(root: Node<'_>) -> usize {
-    let mut cursor = root.walk();
-    let (mut depth, mut deepest) = (0_usize, 0);
-    loop {
-        if cursor.goto_first_child() {
-            depth += 1;
-            deepest = deepest.max(depth);
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return deepest;
-            }
-            depth = depth.saturating_sub(1);
-        }
-    }
-}
-
 struct Walk<'a> {
     source: &'a str,
     script: Script,
@@ -95,8 +77,13 @@ impl<'a> Walk<'a> {
         if root.has_error() {
             self.odd("it could not be parsed as a shell command");
         }
-        if depth_of(root) > MAX_NESTING {
+        let (depth, hiding) = survey(root, self.source);
+        if depth > MAX_NESTING {
             return self.odd("it is nested too deep");
+        }
+        // The grammar does not look into every part of an expansion; the shell does.
+        if let Some(leaf) = hiding {
+            self.odd(format!("a substitution may be hidden in {}", self.text(leaf)));
         }
         self.children(root, &Around::default());
         if self.script.commands.is_empty() {
@@ -222,12 +209,15 @@ impl<'a> Walk<'a> {
         for simple in self.script.commands.iter_mut().skip(first) {
             simple.redirects.extend(holder.redirects.iter().cloned());
             simple.inner.extend(holder.inner.iter().copied());
-            if simple.stdin.is_none() {
-                simple.stdin = holder.stdin.clone();
-            }
+        }
+        if holder.stdin.is_none() {
+            return;
         }
         // A here-document for a shell is a script, which is only known now.
         for index in first..self.script.commands.len() {
+            if let Some(simple) = self.script.commands.get_mut(index) {
+                simple.stdin = holder.stdin.clone();
+            }
             self.unwrap_stdin(index);
         }
     }
@@ -278,7 +268,8 @@ impl<'a> Walk<'a> {
                 "heredoc_start" | "heredoc_end" | "file_descriptor" => {}
                 "heredoc_body" => {
                     let inner = self.scan(child);
-                    let known = inner.is_empty() && !self.text(child).contains('$');
+                    let plain = inner.is_empty() && !self.text(child).contains(['$', '`']);
+                    let known = plain || is_quoted_heredoc(child, self.source);
                     into.stdin = Some(Word { text: self.text(child).to_owned(), known, glob: false });
                     into.inner.extend(inner);
                 }
@@ -359,6 +350,7 @@ impl<'a> Walk<'a> {
         for started in started {
             self.take_in(index, parse_started(started, self.depth + 1));
         }
+        self.unwrap_stdin(index);
     }
 
     fn unwrap_stdin(&mut self, index: usize) {

@@ -59,6 +59,12 @@ impl Place<'_> {
             || SYSTEM.iter().any(|folder| path.starts_with(folder))
     }
 
+    /// Whether `path` belongs to git or to tandem: what stands there can make later commands do other things.
+    pub fn is_protected(&self, path: &Path) -> bool {
+        let own = |part: Component<'_>| part.as_os_str() == ".git" || part.as_os_str() == ".tandem";
+        path.strip_prefix(self.root).is_ok_and(|inside| inside.components().any(own))
+    }
+
     /// Whether `path` lies outside the project.
     pub fn is_outside(&self, path: &Path) -> bool {
         !path.starts_with(self.root)

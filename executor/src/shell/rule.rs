@@ -55,6 +55,8 @@ pub(super) enum Target {
     Device,
     /// A file that rules the whole system.
     SystemFile,
+    /// What belongs to git or to tandem, inside the project.
+    Protected,
     /// A file outside the project in the home or in the system.
     Outside,
 }

@@ -19,6 +19,11 @@ const FORCE: &[&str] = &[
 const FETCH: &[&str] = &["curl", "wget", "fetch", "aria2c"];
 const DECODE: &[&str] = &["base64", "xxd", "base32", "openssl", "uudecode"];
 
+const WRITERS: &[&str] = &[
+    "tee", "cp", "mv", "ln", "install", "rm", "truncate", "touch", "mkdir", "rmdir", "dd", "chmod", "chown",
+    "tar", "unzip", "unlink",
+];
+
 /// Every rule; the most severe that matches counts.
 pub const RULES: &[Rule] = &[
     row(
@@ -296,6 +301,18 @@ pub const RULES: &[Rule] = &[
         why: "runs a script that another command prints",
     },
     Rule {
+        id: "redirect_protected",
+        severity: Risky,
+        matcher: Matcher::WritesTo(Target::Protected),
+        why: "writes what belongs to git or to tandem",
+    },
+    row(
+        "write_protected",
+        Risky,
+        Call { target: Target::Protected, ..call(WRITERS) },
+        "changes what belongs to git or to tandem",
+    ),
+    Rule {
         id: "redirect_outside",
         severity: Risky,
         matcher: Matcher::WritesTo(Target::Outside),
@@ -304,13 +321,7 @@ pub const RULES: &[Rule] = &[
     row(
         "write_outside",
         Risky,
-        Call {
-            target: Target::Outside,
-            ..call(&[
-                "tee", "cp", "mv", "ln", "install", "rm", "truncate", "touch", "mkdir", "dd", "chmod",
-                "chown",
-            ])
-        },
+        Call { target: Target::Outside, ..call(WRITERS) },
         "changes files outside the project",
     ),
 ];

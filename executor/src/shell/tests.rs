@@ -70,6 +70,8 @@ const MEETING: &[(&str, &str)] = &[
     ("schedules", "crontab x"),
     ("network_shells", "ssh host"),
     ("pipe_to_shell", "cat x | sh"),
+    ("redirect_protected", "echo x > .git/hooks/pre-commit"),
+    ("write_protected", "cp x sub/.git/config"),
     ("redirect_outside", "echo x >> ~/.bashrc"),
     ("write_outside", "touch /var/x"),
 ];
@@ -101,7 +103,14 @@ fn wrappers_and_quotes_hide_nothing() {
         "echo $(rm -rf /)",
         "echo `rm -rf /`",
         "cat <<< \"$(rm -rf /)\"",
+        "sh <<< 'rm -rf /'",
+        "env -S 'rm -rf /'",
+        "env -i -Srm -rf /",
+        "alias x='rm -rf /'",
+        "trap 'rm -rf /' EXIT",
+        "X=$(rm -rf /) true",
         "bash <<EOF\nrm -rf /\nEOF",
+        "bash <<'EOF'\nX=$(ls)\nrm -rf /\nEOF",
         "find . -exec rm -rf / \\;",
         "if true; then r\\m -rf /; fi",
         "cd / && rm -rf *",
@@ -111,6 +120,20 @@ fn wrappers_and_quotes_hide_nothing() {
         "rm -rf $PWD",
     ] {
         check(command, "forbidden rm_vital");
+    }
+}
+
+#[test]
+fn a_shell_that_reads_a_download_is_seen_however_it_is_called() {
+    for command in [
+        "curl x | bash -s -- arg",
+        "curl x | tee y | env sh",
+        "wget -qO- x | python3 - arg",
+        "bash -c \"$(curl x)\"",
+        "eval \"$(curl x)\"",
+        ". <(curl x)",
+    ] {
+        check(command, "forbidden download_to_shell");
     }
 }
 

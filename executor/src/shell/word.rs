@@ -67,3 +67,18 @@ pub(super) fn unescape_double(inside: &str) -> String {
     }
     text
 }
+
+/// Whether a shell may find a substitution in `text`, although the grammar saw plain text.
+pub(super) fn hides_substitution(text: &str) -> bool {
+    let mut escaped = false;
+    let mut before = ' ';
+    for c in text.chars() {
+        let starts = c == '`' || (c == '(' && matches!(before, '$' | '<' | '>'));
+        if starts && !escaped {
+            return true;
+        }
+        escaped = c == '\\' && !escaped;
+        before = c;
+    }
+    false
+}

@@ -37,6 +37,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("busybox", &[], 0),
     wrapper("parallel", &["-j", "-I"], 0),
     wrapper("unshare", &[], 0),
+    wrapper("coproc", &[], 0),
 ];
 
 /// Programs that read a script from `-c`, from a file or from their input.
@@ -61,6 +62,8 @@ pub(super) fn started_by(simple: &Simple) -> Vec<Started> {
         "eval" => vec![Started::Script(joined(args))],
         "trap" => args.first().cloned().map(Started::Script).into_iter().collect(),
         "find" => found(args),
+        "alias" => args.iter().filter_map(after_equals).collect(),
+        "env" if args.iter().any(splits) => split_string(args),
         _ => WRAPPERS
             .iter()
             .find(|wrapper| wrapper.name == name)
@@ -124,6 +127,26 @@ fn joined(args: &[Word]) -> Word {
         known: args.iter().all(|arg| arg.known && !arg.glob),
         glob: false,
     }
+}
+
+/// The command that an alias stands for.
+fn after_equals(arg: &Word) -> Option<Started> {
+    let (_, text) = arg.text.split_once('=')?;
+    Some(Started::Script(Word { text: text.to_owned(), ..arg.clone() }))
+}
+
+fn splits(arg: &Word) -> bool {
+    arg.text.starts_with("-S") || arg.text.starts_with("--split-string")
+}
+
+/// `env -S` takes its words from one text, and what follows it.
+fn split_string(args: &[Word]) -> Vec<Started> {
+    let mut words: Vec<Word> = args.iter().skip_while(|arg| !splits(arg)).cloned().collect();
+    if let Some(first) = words.first_mut() {
+        let text = first.text.trim_start_matches("--split-string").trim_start_matches("-S");
+        first.text = text.trim_start_matches('=').to_owned();
+    }
+    vec![Started::Script(joined(&words))]
 }
 
 /// The commands behind `-exec` and its kin.
