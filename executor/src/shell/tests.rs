@@ -210,7 +210,11 @@ fn cases_shell_policy() {
     let folder = std::env::var("TANDEM_CASES")
         .unwrap_or_else(|_| format!("{}/../tests/cases", env!("CARGO_MANIFEST_DIR")));
     let text = std::fs::read_to_string(format!("{folder}/shell-policy.jsonl")).unwrap();
-    let cases: Vec<Case> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let cases: Vec<Case> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert!(!cases.is_empty());
     let rank = |verdict: &str| {
         ["safe_readonly", "needs_approval", "forbidden"].iter().position(|v| *v == verdict).unwrap()
