@@ -9,6 +9,7 @@ pub mod config;
 pub mod wiring;
 pub mod session;
 pub mod front;
+pub mod scene;
 pub mod commands;
 pub mod demo;
 

@@ -115,13 +115,15 @@ impl PlanOverseer {
 
     fn prove(&self, number: usize, store: &SessionStore) -> Result<(), StoreError> {
         let proof = store.facts(|facts| {
-            let step = facts.plan.as_ref()?.steps.get(number.checked_sub(1)?)?;
+            let plan = facts.plan.as_ref()?;
+            let index = number.checked_sub(1)?;
+            let (step, files) = (plan.steps.get(index)?, &plan.plan.steps().get(index)?.files);
             let now = facts.changed_now();
             let since =
                 now.iter().filter(|(path, digest)| step.changed_at_baseline.get(*path) != Some(digest));
             let changed: Vec<String> = since.map(|(path, _)| path.clone()).collect();
             let command = step.after.as_ref().map(|run| run.command.as_str()).unwrap_or_default();
-            let material = check_material(command, &changed);
+            let material = check_material(command, &changed, files);
             let (verdict, reason) = judge(step.before.as_ref(), step.after.as_ref(), &material);
             Some(StepProof { step: number, verdict, reason })
         });

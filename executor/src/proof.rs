@@ -106,13 +106,33 @@ const RULING: &[&str] = &[
     ".mocharc.yml",
 ];
 
-/// Which of `changed` (files changed since the check first ran, relative to the root) belong to the check `command`:
-/// files that it names, and tests when it starts a test runner.
-pub fn check_material(command: &str, changed: &[String]) -> Vec<String> {
+/// Which of `changed` (files changed since the check first ran, relative to the root) belong to the check `command` of a
+/// step that was approved to edit `step_files`: files that it runs, tests when it starts a test runner, and files that it
+/// names, save those that are the step's own subject (`grep -q done notes.txt` looks at what the step is to change).
+pub fn check_material(command: &str, changed: &[String], step_files: &[String]) -> Vec<String> {
     let script = shell::parse(command);
     let runs_tests = script.commands.iter().any(is_runner);
-    let named = |file: &str| script.commands.iter().any(|simple| names(simple, file));
-    changed.iter().filter(|file| named(file) || (runs_tests && is_test(file))).cloned().collect()
+    let belongs = |file: &String| {
+        let named = script.commands.iter().any(|simple| names(simple, file));
+        let run = script.commands.iter().any(|simple| runs(simple, file));
+        run || (runs_tests && is_test(file)) || (named && (is_test(file) || !step_files.contains(file)))
+    };
+    changed.iter().filter(|file| belongs(file)).cloned().collect()
+}
+
+/// Programs that run a file which they are given.
+const INTERPRETERS: &[&str] = &[
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "source", ".", "python", "python3", "node", "deno", "bun",
+    "perl", "ruby", "php", "lua", "make", "just",
+];
+
+/// Whether `simple` runs `file` itself.
+fn runs(simple: &Simple, file: &str) -> bool {
+    let program = simple
+        .words
+        .first()
+        .is_some_and(|word| plain_path(simple.dir.as_deref().unwrap_or_default(), &word.text) == file);
+    program || (INTERPRETERS.contains(&simple.name()) && names(simple, file))
 }
 
 fn is_runner(simple: &Simple) -> bool {

@@ -38,7 +38,7 @@ impl Outcome {
 
     /// An error of `kind`, worded for the model.
     pub fn error(kind: ErrorKind, text: impl Into<String>) -> Outcome {
-        Outcome::Error(ToolError { kind, text: text.into() })
+        Outcome::Error(ToolError::new(kind, text))
     }
 
     /// The text as the model reads it, before any offloading or masking.
@@ -135,12 +135,22 @@ pub struct ToolError {
     pub kind: ErrorKind,
     /// The text for the model.
     pub text: String,
+    /// Where parts of the text come from (`command`, `file src/lib.rs`), when they are not to be trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 impl ToolError {
     /// An error of `kind`, worded for the model.
     pub fn new(kind: ErrorKind, text: impl Into<String>) -> ToolError {
-        ToolError { kind, text: text.into() }
+        ToolError { kind, text: text.into(), source: None }
+    }
+
+    /// Names where parts of the text come from, so that it is fenced as material.
+    #[must_use]
+    pub fn from_source(mut self, source: impl Into<String>) -> ToolError {
+        self.source = Some(source.into());
+        self
     }
 }
 

@@ -19,6 +19,7 @@ pub mod record;
 pub mod history;
 pub mod doom_loop;
 pub mod facts;
+pub mod folded;
 pub mod template;
 pub mod reminders;
 pub mod context;

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use tandem_shared::event::Op;
-use tandem_shared::history::History;
+use tandem_shared::folded::Folded;
 use tandem_shared::record::TurnEnd;
 use tandem_shared::settings::PlanMode;
 use tandem_shared::store::SessionStore;
 
-use super::scene::{Failure, Scene, is_unfinished};
 use crate::config;
 use crate::exit::Exit;
 use crate::front::{Errand, Leave, Lines, Text, conduct, is_interactive, line_session, tell};
 use crate::machine;
+use crate::scene::{Failure, Scene, is_unfinished};
 use crate::session::{self, Attendance, Setup, Start};
 
 /// Providers of the default configuration that stand for servers on this machine.
@@ -44,14 +44,17 @@ pub async fn resume(
     }
     let setup = scene.setup(scene.attendance())?;
     let plan = if no_plan { PlanMode::Never } else { setup.loaded.config.session.plan };
-    let first = match prompt {
-        Some(_) => Op::Prompt { text: scene.prompt(prompt)?, plan },
+    let words = match prompt {
+        Some(_) => Some(scene.prompt(prompt)?),
+        None => scene.piped_prompt()?,
+    };
+    let first = match words {
+        Some(text) => Op::Prompt { text, plan },
         None if is_unfinished(end.as_ref()) => Op::Continue,
         None => {
-            return Err(Failure::new(
-                format!("session {id} has nothing left to do; give it a prompt: tandem resume {id} \"…\""),
-                Exit::Usage,
-            ));
+            let text =
+                format!("session {id} has nothing left to do; give it a prompt: tandem resume {id} \"…\"");
+            return Err(Failure::new(text, Exit::Usage));
         }
     };
     let mut show = scene.show(Text::one_task());
@@ -111,9 +114,7 @@ async fn offer_local(setup: Setup, lines: &mut Lines) -> Result<Setup, Failure> 
 }
 
 fn last_end(scene: &Scene, id: &str) -> Result<Option<TurnEnd>, Failure> {
-    let mut history = History::default();
-    for entry in SessionStore::read(&scene.state.sessions(), id)? {
-        history.apply(&entry.record);
-    }
+    let entries = SessionStore::read(&scene.state.sessions(), id)?;
+    let history = Folded::from_records(entries.iter().map(|entry| &entry.record)).history;
     Ok(history.turns().last().and_then(|turn| turn.end.clone()))
 }

@@ -1,6 +1,5 @@
 //! The commands, one file each. Each answers an exit code.
 
-mod scene;
 mod task;
 mod conversation;
 mod sessions;
@@ -13,9 +12,8 @@ use crate::demo;
 use crate::exit::Exit;
 use crate::front::tell;
 use crate::machine::Machine;
+use crate::scene::{Failure, Scene};
 use crate::{cli, logs};
-
-pub use scene::{Failure, Scene};
 
 /// Runs the program.
 pub fn run(cli: Cli) -> Exit {

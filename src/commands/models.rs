@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use tandem_shared::role::Role;
 
-use super::scene::{Failure, Scene};
 use crate::cli::OutputFormat;
 use crate::exit::Exit;
 use crate::front::{say, words};
+use crate::scene::{Failure, Scene};
 use crate::session::{Attendance, SetupError, model_exit};
 use crate::wiring;
 

@@ -3,11 +3,11 @@
 use tandem_shared::record::{Decision, Entry, Record};
 use tandem_shared::store::SessionStore;
 
-use super::scene::{Failure, Scene};
 use crate::cli::{OutputFormat, Sessions};
 use crate::exit::Exit;
 use crate::front::{say, tell, words};
 use crate::machine;
+use crate::scene::{Failure, Scene};
 
 /// Runs one of the commands.
 pub fn run(scene: &Scene, what: Sessions) -> Result<Exit, Failure> {

@@ -1,10 +1,10 @@
 //! `tandem config` and `tandem trust`.
 
-use super::scene::{Failure, Scene};
 use crate::cli::Config;
 use crate::config;
 use crate::exit::Exit;
 use crate::front::{say, tell};
+use crate::scene::{Failure, Scene};
 
 /// `tandem config`.
 pub fn run(scene: &Scene, what: &Config) -> Result<Exit, Failure> {

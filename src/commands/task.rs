@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use tandem_shared::event::Op;
 use tandem_shared::settings::PlanMode;
 
-use super::scene::{Failure, Scene};
 use crate::exit::Exit;
 use crate::front::{Answers, Errand, Leave, Lines, Text, conduct, tell};
 use crate::machine;
+use crate::scene::{Failure, Scene};
 use crate::session::{self, Attendance, Start, load_plan, plan_file};
 
 /// `tandem plan`.

@@ -14,11 +14,11 @@ use tandem_shared::person::{Nobody, Person};
 use tandem_shared::tool::{Archive, ReadCx, Toolbox};
 use tandem_shared::workspace::Workspace;
 
-use super::scene::{Failure, Scene};
 use crate::cli::Tool;
 use crate::config;
 use crate::exit::Exit;
 use crate::front::{Asking, is_interactive, say, tell};
+use crate::scene::{Failure, Scene};
 
 /// Runs one of the commands.
 pub async fn run(scene: Scene, what: Tool) -> Result<Exit, Failure> {

@@ -6,18 +6,17 @@ use std::sync::Arc;
 
 use tandem_router::Script;
 use tandem_shared::event::Op;
-use tandem_shared::facts::Facts;
-use tandem_shared::history::History;
+use tandem_shared::folded::Folded;
 use tandem_shared::proof::Verdict;
-use tandem_shared::record::Record;
+use tandem_shared::record::Entry;
 use tandem_shared::settings::PlanMode;
 use tandem_shared::store::SessionStore;
 
 use crate::cli::{Global, OutputFormat};
-use crate::commands::{Failure, Scene};
 use crate::exit::Exit;
 use crate::front::{Errand, Leave, Lines, Text, conduct, say, tell};
 use crate::machine::{self, Machine};
+use crate::scene::{Failure, Scene};
 use crate::session::{self, Attendance, Setup, Start};
 use crate::wiring::Route;
 
@@ -95,16 +94,8 @@ async fn carry_out(
 }
 
 /// Whether the log shows every step of the plan as proven.
-fn is_proven(entries: &[tandem_shared::record::Entry]) -> bool {
-    let (mut history, mut facts) = (History::default(), Facts::default());
-    for entry in entries {
-        let call = match &entry.record {
-            Record::Stepped { call_id, .. } => history.call(call_id).cloned(),
-            _ => None,
-        };
-        history.apply(&entry.record);
-        facts.apply(&entry.record, call.as_ref());
-    }
+fn is_proven(entries: &[Entry]) -> bool {
+    let facts = Folded::from_records(entries.iter().map(|entry| &entry.record)).facts;
     facts.plan.is_some_and(|plan| {
         plan.steps
             .iter()

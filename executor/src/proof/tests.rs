@@ -35,7 +35,7 @@ fn red_then_green_is_proven_and_nothing_else_is() {
 fn a_checks_files_are_those_it_names_and_tests_for_a_runner() {
     let check = |command: &str, changed: &[&str], expect: &[&str]| {
         let changed: Vec<String> = changed.iter().map(|file| (*file).to_owned()).collect();
-        assert_eq!(check_material(command, &changed), expect, "{command}");
+        assert_eq!(check_material(command, &changed, &[]), expect, "{command}");
     };
     check(
         "cargo test",
@@ -55,6 +55,19 @@ fn a_checks_files_are_those_it_names_and_tests_for_a_runner() {
     check("diff out.txt expected.txt", &["expected.txt", "src/a.c"], &["expected.txt"]);
     check("grep -q done < notes.txt", &["notes.txt"], &["notes.txt"]);
     check("cargo test", &["src/contest.rs", "latest/a.rs"], &[]);
+}
+
+#[test]
+fn a_steps_own_subject_is_no_part_of_its_check() {
+    let check = |command: &str, file: &str, expect: &[&str]| {
+        let files = [file.to_owned()];
+        assert_eq!(check_material(command, &files, &files), expect, "{command}");
+    };
+    check("grep -q 'a + b' src/lib.rs", "src/lib.rs", &[]);
+    check("test -f src/lib.rs", "src/lib.rs", &[]);
+    check("sh check.sh", "check.sh", &["check.sh"]);
+    check("./check.sh", "check.sh", &["check.sh"]);
+    check("pytest tests/test_a.py", "tests/test_a.py", &["tests/test_a.py"]);
 }
 
 #[tokio::test]

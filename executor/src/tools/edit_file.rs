@@ -133,7 +133,7 @@ fn not_found(args: &EditFileArgs, path: &str, content: &[u8]) -> ToolError {
         )),
         None => text.push_str(" Nothing in the file is near it. Read the file again and copy the old text exactly."),
     }
-    ToolError::new(ErrorKind::TextNotFound, text)
+    ToolError::new(ErrorKind::TextNotFound, text).from_source(format!("file {path}"))
 }
 
 /// Line numbers that are listed.

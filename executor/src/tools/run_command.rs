@@ -70,16 +70,18 @@ fn outcome(ended: &Ended, limits: &Limits) -> Outcome {
             Outcome::Ok(ToolOutput::text(text).from_source("command"))
         }
         End::Exit(_) | End::Signal(_) => {
-            Outcome::error(ErrorKind::CommandFailed, format!("The command {how}. {said}"))
+            ToolError::new(ErrorKind::CommandFailed, format!("The command {how}. {said}")).from_source("command").into()
         }
-        End::Idle | End::TooLong => Outcome::error(
+        End::Idle | End::TooLong => ToolError::new(
             ErrorKind::Timeout,
             format!(
                 "The command {how}, with every process that it started. It may have done a part of its work. Nothing \
                  can answer a question that it asks. If it is only slow, give a larger timeout (at most {} s). {said}",
                 limits.absolute.as_secs()
             ),
-        ),
+        )
+        .from_source("command")
+        .into(),
         End::Interrupted => Outcome::Interrupted(format!(
             "The command {how}, with every process that it started. It may have done a part of its work. {said}"
         )),

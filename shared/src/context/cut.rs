@@ -41,7 +41,8 @@ pub fn due_calls(
             let tokens = settings.prune_keep_tokens.min(budget / 3);
             let mut sum = 0;
             let newest = steps.iter().rev().take_while(|step| {
-                sum += estimate(&result_text(step, history.shown(&step.call.id)));
+                // By their whole size: references are small, so all of them would count as the newest.
+                sum += estimate(step.outcome.content());
                 sum <= tokens
             });
             newest.count()

@@ -1,6 +1,6 @@
 //! Fences around material from files, commands and people's comments, so that it cannot pass for instructions.
 
-use crate::call::{Outcome, ToolOutput};
+use crate::call::{Outcome, ToolError, ToolOutput};
 use crate::digest::Digest;
 
 /// `text` between two marks that name its source. The marks carry digits of the text's own digest, so a text cannot
@@ -9,6 +9,11 @@ pub fn fence(source: &str, text: &str) -> String {
     let digest = Digest::of(text);
     let mark = digest.as_str().get(..8).unwrap_or_default();
     let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
+    // A name of a file may hold anything; here it must not end the mark.
+    let source: String = source
+        .chars()
+        .map(|c| if matches!(c, '"' | '<' | '>') || c.is_control() { '?' } else { c })
+        .collect();
     format!("<material {mark} from=\"{source}\">\n{text}{end}</material {mark}>")
 }
 
@@ -17,6 +22,9 @@ pub(super) fn shown_text(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Ok(ToolOutput { text, source: Some(source), .. }) => fence(source, text),
         Outcome::Ok(ToolOutput { text, .. }) => text.clone(),
+        Outcome::Error(ToolError { kind, text, source: Some(source) }) => {
+            format!("Error ({}):\n{}", kind.as_str(), fence(source, text))
+        }
         Outcome::Error(error) => format!("Error ({}): {}", error.kind.as_str(), error.text),
         Outcome::Denied(reason) => format!("Denied: {reason}"),
         Outcome::Interrupted(text) => text.clone(),

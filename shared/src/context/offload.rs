@@ -11,7 +11,10 @@ pub struct Preview {
     pub blob: Digest,
 }
 
-/// Cuts `text` to about `limit` characters, two thirds head and a third tail, at line ends where there are any.
+/// Room for the line with the id and for the fence around the result, in characters.
+const MARK: usize = 300;
+
+/// Cuts `text` to at most `limit` characters, two thirds head and a third tail, at line ends where there are any.
 /// `None` when it is short enough.
 pub fn preview(text: &str, limit: usize) -> Option<Preview> {
     let chars = text.chars().count();
@@ -19,8 +22,9 @@ pub fn preview(text: &str, limit: usize) -> Option<Preview> {
         return None;
     }
     let blob = Digest::of(text);
-    let head = byte_at(text, limit * 2 / 3);
-    let tail = byte_at(text, chars - limit / 3);
+    let kept = limit.saturating_sub(MARK);
+    let head = byte_at(text, kept * 2 / 3);
+    let tail = byte_at(text, chars - kept / 3);
     let head = text.get(..head)?;
     let head = head.rfind('\n').map_or(head, |end| head.get(..=end).unwrap_or(head));
     let tail = text.get(tail..)?;
@@ -49,7 +53,8 @@ mod tests {
     #[test]
     fn head_and_tail_stay_at_line_ends() {
         let text: String = (0..100).map(|n| format!("line {n} ä\n")).collect();
-        let cut = preview(&text, 100).unwrap();
+        let cut = preview(&text, 500).unwrap();
+        assert!(cut.text.chars().count() <= 500, "{}", cut.text);
         assert!(cut.text.starts_with("line 0 ä\nline 1 ä\n"), "{}", cut.text);
         assert!(cut.text.ends_with("line 98 ä\nline 99 ä\n"), "{}", cut.text);
         assert!(cut.text.contains(&format!("recall(\"{}\")", Digest::of(&text).short())), "{}", cut.text);

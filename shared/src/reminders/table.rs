@@ -2,6 +2,7 @@
 
 use super::row::{Category, Demand, Due, Row};
 use crate::call::ErrorKind;
+use crate::context::fence;
 use crate::facts::{ErrorFact, Facts, PlanFacts};
 use crate::plan::StepStatus;
 use crate::record::ReplyEnd;
@@ -186,7 +187,11 @@ fn check_failed(facts: &Facts) -> Option<Due> {
     let run = step.after.as_ref()?;
     due(
         format!("step {number}"),
-        vec![("step", number.to_string()), ("check", run.command.clone()), ("output", run.output.clone())],
+        vec![
+            ("step", number.to_string()),
+            ("check", run.command.clone()),
+            ("output", fence("check", &run.output)),
+        ],
     )
 }
 

@@ -56,9 +56,15 @@ pub(super) fn open(path: &Path, patience: Duration) -> Result<Database, StoreErr
     wait(path, patience, || builder().create(path))
 }
 
-/// Opens `path` for reading beside a process that writes it.
+/// Opens `path` for reading beside a process that writes it. What a crash left behind is repaired first.
 pub(super) fn open_to_read(path: &Path, patience: Duration) -> Result<ReadOnlyDatabase, StoreError> {
-    wait(path, patience, || builder().open_read_only(path))
+    wait(path, patience, || match builder().open_read_only(path) {
+        Err(DatabaseError::RepairAborted) => {
+            drop(builder().open(path)?);
+            builder().open_read_only(path)
+        }
+        opened => opened,
+    })
 }
 
 fn builder() -> Builder {

@@ -14,6 +14,7 @@ use super::file::{self, StoreError};
 use crate::call::{ErrorKind, Outcome, ToolCall, ToolError};
 use crate::digest::Digest;
 use crate::facts::Facts;
+use crate::folded::Folded;
 use crate::history::History;
 use crate::journal::{GrantedBy, Journal};
 use crate::record::{Audit, Entry, Record, TurnEnd};
@@ -40,21 +41,9 @@ pub struct SessionStore {
 #[derive(Default)]
 struct State {
     next: u64,
-    history: History,
-    facts: Facts,
+    folded: Folded,
     /// Taken in, but not yet durable.
     waiting: Vec<Entry>,
-}
-
-impl State {
-    fn fold(&mut self, record: &Record) {
-        let call = match record {
-            Record::Stepped { call_id, .. } => self.history.call(call_id).cloned(),
-            _ => None,
-        };
-        self.history.apply(record);
-        self.facts.apply(record, call.as_ref());
-    }
 }
 
 impl SessionStore {
@@ -90,7 +79,7 @@ impl SessionStore {
         let mut state = State::default();
         for entry in &entries {
             state.next = entry.seq + 1;
-            state.fold(&entry.record);
+            state.folded.apply(&entry.record);
         }
         let store = SessionStore { id: id.to_owned(), path, database, clock, state: Mutex::new(state) };
         store.settle_crash()?;
@@ -130,7 +119,7 @@ impl SessionStore {
     /// Takes a record into history and facts; it becomes durable with the next [`SessionStore::commit`].
     pub fn note(&self, record: Record) {
         let mut state = self.state();
-        state.fold(&record);
+        state.folded.apply(&record);
         let entry = Entry { seq: state.next, ts: (self.clock)(), record };
         state.next += 1;
         state.waiting.push(entry);
@@ -163,12 +152,12 @@ impl SessionStore {
 
     /// Looks at the facts.
     pub fn facts<T>(&self, look: impl FnOnce(&Facts) -> T) -> T {
-        look(&self.state().facts)
+        look(&self.state().folded.facts)
     }
 
     /// Looks at the history.
     pub fn history<T>(&self, look: impl FnOnce(&History) -> T) -> T {
-        look(&self.state().history)
+        look(&self.state().folded.history)
     }
 
     /// Keeps bytes by their digest.
@@ -227,10 +216,10 @@ impl SessionStore {
             let started = self.facts(|facts| facts.granted.contains_key(&call.id));
             let role = self.facts(|facts| facts.turn.role.map_or(Role::Planner, Role::from));
             let text = if started {
-                "Interrupted: tandem ended while this call ran. Whether it took effect is unknown; look before you \
+                "This call was interrupted: tandem ended while it ran. Whether it took effect is unknown; look before you \
                  rely on it, and do not simply repeat it."
             } else {
-                "Interrupted: tandem ended before this call ran. It had no effect."
+                "This call was interrupted: tandem ended before it ran. It had no effect."
             };
             self.note(Record::Stepped {
                 call_id: call.id.clone(),

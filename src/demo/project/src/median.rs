@@ -1,3 +1,5 @@
+//! Small statistics: the median.
+
 /// The value in the middle, or `None` of nothing. Of an even number of values, the mean of the two in the middle.
 pub fn median(values: &[i64]) -> Option<f64> {
     let mut sorted = values.to_vec();

@@ -1,3 +1,5 @@
+//! What the figures are meant to be.
+
 use figures::{mean, median};
 
 #[test]

@@ -1,240 +1,18 @@
-//! What the store knows: counters and states folded from the log, which reminders and reports read.
+//! How facts come about: a fold over the log, one record at a time.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use serde::{Deserialize, Serialize};
-
+use super::state::{
+    Change, ErrorFact, Facts, PlanFacts, RoundFacts, StepFacts, Struck, TurnFacts, placed_key,
+};
 use crate::call::{Artifact, ErrorKind, Outcome, ToolCall};
 use crate::digest::Digest;
 use crate::doom_loop::Fingerprint;
 use crate::journal::GrantedBy;
-use crate::plan::{Approver, Plan, StepStatus};
-use crate::proof::{CheckRun, StepProof, Verdict};
+use crate::proof::CheckRun;
 use crate::record::{Decision, Moment, Record, ReplyEnd, Spent, TurnEnd};
 use crate::role::{ActingRole, Role};
 
 /// Calls that the loop guard can look back on at most; its window is a setting below this.
 const GUARD_MEMORY: usize = 100;
-
-/// A fold over the log. Kept in the same transaction as the records that made it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Facts {
-    /// The newest plan, if any.
-    pub plan: Option<PlanFacts>,
-    /// Digest of each file when the agent last read or wrote it.
-    pub seen: BTreeMap<String, Digest>,
-    /// What the agent changed in this session.
-    pub changed: BTreeMap<String, Change>,
-    /// How often each reminder was placed, by id and occasion.
-    pub reminders: BTreeMap<String, Placed>,
-    /// What the loop guard remembers.
-    pub guard: Guard,
-    /// Tokens and money by role.
-    pub spent: BTreeMap<Role, RoleSpent>,
-    /// The turn that runs.
-    pub turn: TurnFacts,
-    /// The newest round.
-    pub round: RoundFacts,
-    /// How full the model's window is.
-    pub context: ContextFacts,
-    /// Times the session was taken up again.
-    pub resumes: u32,
-    /// Calls that were in flight when it was last taken up again.
-    pub interrupted: Vec<String>,
-    /// Rounds of the session.
-    pub rounds: u64,
-    /// Turns of the session.
-    pub turns: u32,
-    /// Calls of the session that were given leave to act.
-    pub acts: u64,
-    /// Who gave leave to calls in flight.
-    pub granted: BTreeMap<String, GrantedBy>,
-}
-
-/// The newest plan and where its steps stand.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PlanFacts {
-    /// The plan.
-    pub plan: Plan,
-    /// Who approved it; `None` before.
-    pub approved: Option<Approver>,
-    /// The comment that asked for another draft.
-    pub comment: Option<String>,
-    /// Drafts that were sent back, this plan's ancestors included.
-    pub revisions: u32,
-    /// One for each step of the plan.
-    pub steps: Vec<StepFacts>,
-    /// Calls since the model last saw the plan.
-    pub calls_since_seen: u32,
-    /// Whether its execution ended with every step settled.
-    pub finished: bool,
-}
-
-/// Where one plan step stands.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct StepFacts {
-    /// By the model's word.
-    pub status: Option<StepStatus>,
-    /// The model's note.
-    pub note: String,
-    /// The check before the step's work.
-    pub before: Option<CheckRun>,
-    /// Files changed in the session, with their digests, when that check ran.
-    pub changed_at_baseline: BTreeMap<String, Digest>,
-    /// The newest check after it.
-    pub after: Option<CheckRun>,
-    /// Calls that had acted in the session when that check ran.
-    pub acts_at_check: u64,
-    /// Failures of the check after the work.
-    pub failures: u32,
-    /// The harness's judgement.
-    pub proof: Option<StepProof>,
-}
-
-/// What became of a file over the session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
-    /// Before the session first wrote it; `None` when it made the file.
-    pub before: Option<Digest>,
-    /// Now.
-    pub after: Digest,
-    /// Lines added by all edits.
-    pub added: usize,
-    /// Lines removed by all edits.
-    pub removed: usize,
-}
-
-/// How often a reminder was placed on one occasion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placed {
-    /// Times.
-    pub times: u32,
-    /// The round of the session after which it was placed last.
-    pub round: u64,
-}
-
-/// What the loop guard remembers.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Guard {
-    /// The newest calls since the last user message.
-    pub seen: VecDeque<Fingerprint>,
-    /// The loop that was struck, if any.
-    pub struck: Option<Struck>,
-    /// Loops struck in the session.
-    pub loops: u32,
-}
-
-/// A loop that was struck.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Struck {
-    /// Its calls.
-    pub keys: Vec<Digest>,
-    /// Strikes so far.
-    pub strikes: u32,
-}
-
-/// Tokens and money of one role.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RoleSpent {
-    /// `provider/model`, the newest.
-    pub model: String,
-    /// Requests.
-    pub requests: u64,
-    /// Prompt tokens.
-    pub prompt: u64,
-    /// Cached prompt tokens.
-    pub cached: u64,
-    /// Answer tokens.
-    pub completion: u64,
-    /// Whether some of it is estimated.
-    pub estimated: bool,
-    /// US dollars, when all prices are known.
-    pub cost: Option<f64>,
-}
-
-/// The turn that runs.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct TurnFacts {
-    /// Who works on it.
-    pub role: Option<ActingRole>,
-    /// Whether a plan is demanded.
-    pub plan_demanded: bool,
-    /// Rounds so far.
-    pub rounds: u32,
-    /// Rounds in a row in which every call failed.
-    pub failing_rounds: u32,
-    /// Rounds in a row with calls that only read.
-    pub reading_rounds: u32,
-    /// Continuations of cut replies.
-    pub cut_replies: u32,
-    /// Calls that were denied.
-    pub denied: u32,
-    /// Prompt tokens that the task sent.
-    pub prompt_tokens: u64,
-    /// A limit that was reached.
-    pub limit: Option<String>,
-    /// Whether the thinking phase spoke in this turn.
-    pub thought: bool,
-    /// A plan was drafted in it.
-    pub planned: bool,
-}
-
-/// The newest round.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct RoundFacts {
-    /// The reply's text.
-    pub text: String,
-    /// Calls in the reply.
-    pub calls: u32,
-    /// Calls that have their outcome.
-    pub settled: u32,
-    /// Why the reply ended.
-    pub finish: Option<ReplyEnd>,
-    /// Errors, in order.
-    pub errors: Vec<ErrorFact>,
-    /// Reasons of denials, in order.
-    pub denied: Vec<String>,
-    /// Plan steps whose state the model reported.
-    pub steps_reported: Vec<usize>,
-    /// Plan steps whose check failed after it.
-    pub checks_failed: Vec<usize>,
-    /// Calls that the loop guard refused.
-    pub refused: u32,
-    /// Calls that changed something.
-    pub writes: u32,
-}
-
-/// A tool error as reminders see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErrorFact {
-    /// The tool.
-    pub tool: String,
-    /// The kind.
-    pub kind: ErrorKind,
-    /// The text that the model got.
-    pub text: String,
-}
-
-/// How full the model's window is.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ContextFacts {
-    /// Tokens that the provider counts for each that the harness estimates.
-    pub calibration: f64,
-    /// Times the use went over the warning mark.
-    pub crossings: u32,
-    /// Whether it is above the mark.
-    pub high: bool,
-    /// Summaries made.
-    pub compactions: u32,
-    /// Id under which the newest replaced part can be recalled.
-    pub archive: String,
-}
-
-impl Default for ContextFacts {
-    fn default() -> ContextFacts {
-        ContextFacts { calibration: 1.0, crossings: 0, high: false, compactions: 0, archive: String::new() }
-    }
-}
 
 impl Facts {
     /// Takes in one record. `call` is the call that the record speaks of, if it speaks of one.
@@ -343,38 +121,6 @@ impl Facts {
             }
             Record::Opened { .. } | Record::Imaged { .. } | Record::Cut { .. } => {}
         }
-    }
-
-    /// How often the reminder was placed on this occasion, and when last.
-    pub fn placed(&self, id: &str, occasion: &str) -> Placed {
-        self.reminders.get(&placed_key(id, occasion)).copied().unwrap_or_default()
-    }
-
-    /// Numbers of the plan steps that are neither reported done or blocked nor shown by a passing check.
-    pub fn open_steps(&self) -> Vec<usize> {
-        let Some(plan) = self.plan.as_ref().filter(|plan| plan.approved.is_some()) else { return Vec::new() };
-        let open = |step: &StepFacts| {
-            let settled = matches!(step.status, Some(StepStatus::Done | StepStatus::Blocked));
-            !settled && !step.after.as_ref().is_some_and(|run| run.passed)
-        };
-        plan.steps.iter().enumerate().filter(|(_, step)| open(step)).map(|(index, _)| index + 1).collect()
-    }
-
-    /// Numbers of the plan steps whose newest judgement is that the check failed.
-    pub fn failed_steps(&self) -> Vec<usize> {
-        let steps = self.plan.iter().flat_map(|plan| &plan.steps);
-        let proofs = steps.filter_map(|step| step.proof.as_ref());
-        proofs.filter(|proof| proof.verdict == Verdict::Failed).map(|proof| proof.step).collect()
-    }
-
-    /// Whether an approved plan is waiting to be carried out further.
-    pub fn plan_in_force(&self) -> bool {
-        self.plan.as_ref().is_some_and(|plan| plan.approved.is_some() && !plan.finished)
-    }
-
-    /// Digests of all files that were changed in the session, as they are now.
-    pub fn changed_now(&self) -> BTreeMap<String, Digest> {
-        self.changed.iter().map(|(path, change)| (path.clone(), change.after.clone())).collect()
     }
 
     fn step_mut(&mut self, number: usize) -> Option<&mut StepFacts> {
@@ -524,8 +270,4 @@ impl Facts {
             }
         }
     }
-}
-
-fn placed_key(id: &str, occasion: &str) -> String {
-    format!("{id}:{occasion}")
 }

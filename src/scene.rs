@@ -159,22 +159,26 @@ impl Scene {
         let missing = || {
             Failure::new("what is to be done? Give a prompt, or pipe one into standard input", Exit::Usage)
         };
-        let text = match argument {
-            Some(text) if text != "-" => text,
-            _ if std::io::IsTerminal::is_terminal(&std::io::stdin()) => return Err(missing()),
-            _ => {
-                let mut bytes = Vec::new();
-                std::io::stdin()
-                    .lock()
-                    .read_to_end(&mut bytes)
-                    .map_err(|error| Failure::new(error, Exit::Usage))?;
-                String::from_utf8_lossy(&bytes).into_owned()
-            }
+        let given = match argument.as_deref() {
+            None | Some("-") => self.piped_prompt()?,
+            Some(text) => Some(text.trim().to_owned()),
         };
-        match text.trim() {
-            "" => Err(missing()),
-            text => Ok(text.to_owned()),
+        given.filter(|text| !text.is_empty()).ok_or_else(missing)
+    }
+
+    /// The text that is piped into standard input; `None` where that is a terminal or holds nothing but blanks.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn piped_prompt(&self) -> Result<Option<String>, Failure> {
+        let mut stdin = std::io::stdin().lock();
+        if std::io::IsTerminal::is_terminal(&stdin) {
+            return Ok(None);
         }
+        let mut bytes = Vec::new();
+        stdin.read_to_end(&mut bytes).map_err(|error| Failure::new(error, Exit::Usage))?;
+        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
     /// The session of this project whose id begins with `id`; the newest one without an id.

@@ -1,0 +1,42 @@
+//! What can be asked of the facts.
+
+use std::collections::BTreeMap;
+
+use super::state::{Facts, Placed, StepFacts, placed_key};
+use crate::digest::Digest;
+use crate::plan::StepStatus;
+use crate::proof::Verdict;
+
+impl Facts {
+    /// How often the reminder was placed on this occasion, and when last.
+    pub fn placed(&self, id: &str, occasion: &str) -> Placed {
+        self.reminders.get(&placed_key(id, occasion)).copied().unwrap_or_default()
+    }
+
+    /// Numbers of the plan steps that are neither reported done or blocked nor shown by a passing check.
+    pub fn open_steps(&self) -> Vec<usize> {
+        let Some(plan) = self.plan.as_ref().filter(|plan| plan.approved.is_some()) else { return Vec::new() };
+        let open = |step: &StepFacts| {
+            let settled = matches!(step.status, Some(StepStatus::Done | StepStatus::Blocked));
+            !settled && !step.after.as_ref().is_some_and(|run| run.passed)
+        };
+        plan.steps.iter().enumerate().filter(|(_, step)| open(step)).map(|(index, _)| index + 1).collect()
+    }
+
+    /// Numbers of the plan steps whose newest judgement is that the check failed.
+    pub fn failed_steps(&self) -> Vec<usize> {
+        let steps = self.plan.iter().flat_map(|plan| &plan.steps);
+        let proofs = steps.filter_map(|step| step.proof.as_ref());
+        proofs.filter(|proof| proof.verdict == Verdict::Failed).map(|proof| proof.step).collect()
+    }
+
+    /// Whether an approved plan is waiting to be carried out further.
+    pub fn plan_in_force(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.approved.is_some() && !plan.finished)
+    }
+
+    /// Digests of all files that were changed in the session, as they are now.
+    pub fn changed_now(&self) -> BTreeMap<String, Digest> {
+        self.changed.iter().map(|(path, change)| (path.clone(), change.after.clone())).collect()
+    }
+}
