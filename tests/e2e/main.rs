@@ -5,4 +5,19 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod scenarios;
+mod sums;
+mod tool_run;
+mod events;
+mod recall;
+mod prefix;
+mod sessions;
+mod commands;
+mod demo;
+mod interrupt;
+mod crash;
+mod side_by_side;
+mod long_run;
+mod real_input;
+mod tidy;
 mod server;

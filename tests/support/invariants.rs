@@ -33,6 +33,9 @@ pub fn broken(request: &Request) -> Vec<String> {
     if request.body.is_null() {
         broken.push("the body is not JSON".to_owned());
     }
+    if request.method != "POST" || request.path != "/v1/chat/completions" {
+        broken.push(format!("asked with {} {}", request.method, request.path));
+    }
     if request.raw.contains(KEY) {
         broken.push("the body holds the key".to_owned());
     }

@@ -9,6 +9,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use super::server::PATIENCE;
 use super::world::{KEY, KEY_VARIABLE, World};
 
@@ -212,6 +214,23 @@ impl Ran {
             "`tandem {}` ended with {}\nstdout:\n{}\nstderr:\n{}",
             self.shown, self.code, self.stdout, self.stderr
         )
+    }
+
+    /// Standard output of `--output-format stream-json`: one event a line.
+    #[track_caller]
+    pub fn events(&self) -> Vec<Value> {
+        let event = |line: &str| {
+            serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("not JSON: {line}: {error}\n{}", self.all()))
+        };
+        self.stdout.lines().map(event).collect()
+    }
+
+    /// The payloads of the events of one type.
+    #[track_caller]
+    pub fn payloads(&self, kind: &str) -> Vec<Value> {
+        let events = self.events().into_iter().filter(|event| event["type"] == kind);
+        events.map(|event| event["payload"].clone()).collect()
     }
 
     #[track_caller]

@@ -35,6 +35,7 @@ pub fn play(name: &str) {
         stage.problems.extend(fact.problems(&chats));
     }
     stage.check_key(&chats);
+    stage.check_servers();
     if stage.problems.is_empty() {
         let expected = expected(&folder, &scenario, before);
         world::assert_same_tree(&stage.world.tree(), &expected, "the project after");
@@ -53,7 +54,8 @@ pub fn play(name: &str) {
 /// The scenario while it plays.
 struct Stage {
     world: World,
-    servers: Vec<Server>,
+    /// With the role that is to be asked there; one server for all has none.
+    servers: Vec<(Option<&'static str>, Server)>,
     names: BTreeMap<String, String>,
     problems: Vec<String>,
     shown: Vec<String>,
@@ -73,6 +75,7 @@ impl Stage {
         };
         let mut names = BTreeMap::from([
             ("root".to_owned(), world.root().display().to_string()),
+            ("key".to_owned(), KEY.to_owned()),
             ("temp".to_owned(), world.path("").display().to_string().trim_end_matches('/').to_owned()),
         ]);
         let mut servers = Vec::new();
@@ -86,7 +89,7 @@ impl Stage {
                 let server = Server::start(script);
                 names.insert("server".into(), server.url());
                 table = world::all_roles(&server.url());
-                servers.push(server);
+                servers.push((None, server));
             }
             Servers::Each => {
                 for role in ["planner", "thinking", "executor"] {
@@ -99,7 +102,7 @@ impl Stage {
                         world::KEY_VARIABLE
                     );
                     world::merge(&mut table, binding.parse().expect("a binding is TOML"));
-                    servers.push(server);
+                    servers.push((Some(role), server));
                 }
             }
         }
@@ -121,7 +124,7 @@ impl Stage {
 
     /// Every chat request so far, in the order of arrival.
     fn chats(&self) -> Vec<Arc<Request>> {
-        let mut chats: Vec<_> = self.servers.iter().flat_map(Server::chats).collect();
+        let mut chats: Vec<_> = self.servers.iter().flat_map(|(_, server)| server.chats()).collect();
         chats.sort_by_key(|chat| chat.at);
         chats
     }
@@ -182,13 +185,16 @@ impl Stage {
 
     fn judge(&mut self, run: &Run, ran: &Ran) {
         let mut problems = Vec::new();
-        if ran.code != run.code {
+        if !run.code.allows(ran.code) {
             problems.push(format!("exit code {}, not {}", ran.code, run.code));
         }
         let texts = |texts: &[String]| texts.iter().map(|text| self.fill(text)).collect::<Vec<_>>();
+        let both = format!("{}\n{}", ran.stdout, ran.stderr);
+        let stderr = &ran.stderr;
         for (stream, said, has, lacks) in [
             ("stdout", &ran.stdout, &run.stdout, &run.stdout_lacks),
-            ("stderr", &ran.stderr, &run.stderr, &run.stderr_lacks),
+            ("stderr", stderr, &run.stderr, &run.stderr_lacks),
+            ("the output", &both, &run.said, &Vec::new()),
         ] {
             problems.extend(lacking(said, &texts(has)).map(|text| format!("{stream} lacks {text:?}")));
             problems.extend(holding(said, &texts(lacks)).map(|text| format!("{stream} holds {text:?}")));
@@ -209,6 +215,16 @@ impl Stage {
         }
         let line = run.args.join(" ");
         self.problems.extend(problems.into_iter().map(|problem| format!("`{line}`: {problem}")));
+    }
+
+    /// A server of one role was asked by no other.
+    fn check_servers(&mut self) {
+        for (role, server) in &self.servers {
+            let strangers =
+                server.chats().into_iter().filter(|chat| role.is_some_and(|role| chat.role() != role));
+            self.problems
+                .extend(strangers.map(|chat| format!("the server of {role:?} was asked by {}", chat.model)));
+        }
     }
 
     /// The key is in every chat request's header, and nowhere else.

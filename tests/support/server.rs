@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -169,10 +169,12 @@ impl Shared {
                     let gone = connection.wait_for_close(None, &|| self.stopped());
                     return Ok(if gone { Sent::ClientGone } else { Sent::Broken });
                 }
-                Some(Fault::Stall { after, ms }) if *after == index => {
-                    if connection.wait_for_close(Some(Duration::from_millis(*ms)), &|| self.stopped()) {
-                        return Ok(Sent::ClientGone);
-                    }
+                Some(Fault::Stall { after, ms })
+                    if *after == index
+                        && connection
+                            .wait_for_close(Some(Duration::from_millis(*ms)), &|| self.stopped()) =>
+                {
+                    return Ok(Sent::ClientGone);
                 }
                 Some(Fault::Cut { after }) if *after == index => {
                     connection.chunk(&bytes[..bytes.len() / 2])?;
@@ -212,4 +214,14 @@ enum Sent {
     Broken,
     /// The client did not wait for the end.
     ClientGone,
+}
+
+/// Waits until something that no server sees is so.
+#[track_caller]
+pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::reply::Reply;
 use super::request::Request;
 
-/// `scenario.toml`. In texts, `{root}`, `{temp}`, `{server}` and the names of `keep` stand for their values.
+/// `scenario.toml`. In texts, `{root}`, `{temp}`, `{server}`, `{config}`, `{key}` and the names of `keep` stand for their values.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -59,7 +59,8 @@ pub struct Run {
     /// Files that somebody else writes before this run.
     #[serde(default)]
     pub write: BTreeMap<String, String>,
-    pub code: i32,
+    /// The exit code; or all that would be right.
+    pub code: Code,
     #[serde(default)]
     pub stdout: Vec<String>,
     #[serde(default)]
@@ -70,6 +71,9 @@ pub struct Run {
     pub stderr: Vec<String>,
     #[serde(default)]
     pub stderr_lacks: Vec<String>,
+    /// On either.
+    #[serde(default)]
+    pub said: Vec<String>,
     /// Texts that files hold after this run.
     #[serde(default)]
     pub files: BTreeMap<String, Vec<String>>,
@@ -81,6 +85,31 @@ pub struct Run {
     /// This run changes no file of the project.
     #[serde(default)]
     pub unchanged: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum Code {
+    One(i32),
+    AnyOf(Vec<i32>),
+}
+
+impl Code {
+    pub fn allows(&self, code: i32) -> bool {
+        match self {
+            Code::One(one) => *one == code,
+            Code::AnyOf(all) => all.contains(&code),
+        }
+    }
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Code::One(one) => write!(f, "{one}"),
+            Code::AnyOf(all) => write!(f, "one of {all:?}"),
+        }
+    }
 }
 
 /// What one request holds.

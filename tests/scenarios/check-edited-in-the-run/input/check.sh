@@ -1,0 +1,1 @@
+grep -q 'a + b' src/lib.rs
