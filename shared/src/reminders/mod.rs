@@ -7,3 +7,6 @@ mod due;
 pub use due::{due, trace};
 pub use row::{Demand, Note, Row};
 pub use table::TABLE;
+
+#[cfg(test)]
+mod tests;

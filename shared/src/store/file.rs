@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use redb::{Builder, ConcurrencyMode, Database, DatabaseError, ReadOnlyDatabase};
+use redb::{Builder, ConcurrencyMode, Database, DatabaseError, ReadableDatabase};
 use thiserror::Error;
 
 /// Bytes of cache for one file. The package's own default of 1 GiB is far beyond what a session touches.
@@ -56,14 +56,13 @@ pub(super) fn open(path: &Path, patience: Duration) -> Result<Database, StoreErr
     wait(path, patience, || builder().create(path))
 }
 
-/// Opens `path` for reading beside a process that writes it. What a crash left behind is repaired first.
-pub(super) fn open_to_read(path: &Path, patience: Duration) -> Result<ReadOnlyDatabase, StoreError> {
-    wait(path, patience, || match builder().open_read_only(path) {
-        Err(DatabaseError::RepairAborted) => {
-            drop(builder().open(path)?);
-            builder().open_read_only(path)
-        }
-        opened => opened,
+/// Opens `path` for reading. Where no process holds it, it is opened as if to be written, because only then is it
+/// checked, and what a crash left behind repaired; else it is read beside its writer.
+pub(super) fn open_to_read(path: &Path, patience: Duration) -> Result<Box<dyn ReadableDatabase>, StoreError> {
+    wait(path, patience, || match builder().open(path) {
+        Ok(database) => Ok(Box::new(database) as Box<dyn ReadableDatabase>),
+        Err(DatabaseError::DatabaseAlreadyOpen) => Ok(Box::new(builder().open_read_only(path)?)),
+        Err(error) => Err(error),
     })
 }
 

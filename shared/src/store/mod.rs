@@ -7,3 +7,6 @@ mod session;
 pub use file::StoreError;
 pub use project::{PlanRow, ProjectStore, SessionRow};
 pub use session::{Clock, SessionStore, list_ids};
+
+#[cfg(test)]
+mod tests;

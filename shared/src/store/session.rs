@@ -95,7 +95,7 @@ impl SessionStore {
         if !path.exists() {
             return Err(StoreError::Missing(id.to_owned()));
         }
-        read_log(&file::open_to_read(&path, PATIENCE)?, &path)
+        read_log(file::open_to_read(&path, PATIENCE)?.as_ref(), &path)
     }
 
     /// Deletes a session's file.
@@ -294,7 +294,7 @@ fn not_durable(error: StoreError) -> ToolError {
     )
 }
 
-fn read_log(database: &impl ReadableDatabase, path: &Path) -> Result<Vec<Entry>, StoreError> {
+fn read_log(database: &dyn ReadableDatabase, path: &Path) -> Result<Vec<Entry>, StoreError> {
     let scan = || -> Result<Vec<Entry>, redb::Error> {
         let reader = database.begin_read()?;
         let table = match reader.open_table(LOG) {
