@@ -28,3 +28,7 @@ pub use proof::run_check;
 pub use tool::{WriteTool, WriteTools};
 pub use toolbox::ExecutorToolbox;
 pub use tools::{EditFile, RunCommand, UpdateStep, WriteFile, write_tools};
+
+#[cfg(test)]
+#[path = "../../tests/support/cases.rs"]
+mod cases;

@@ -57,3 +57,7 @@ pub fn read_tools() -> ReadTools {
 pub fn planner_tools() -> ReadTools {
     read_tools().with(SubmitPlan)
 }
+
+#[cfg(test)]
+#[path = "../../tests/support/cases.rs"]
+mod cases;

@@ -87,22 +87,6 @@ pub(crate) fn run(cx: &ReadCx, name: &str, args: serde_json::Value) -> Outcome {
     runtime.block_on(crate::planner_tools().run(&call, cx.clone())).unwrap()
 }
 
-/// The cases of `NAME.jsonl`, from the folder that `TANDEM_CASES` names or from the project's own. Fails when the file
-/// is not there or holds no case.
-pub(crate) fn cases(name: &str) -> Vec<serde_json::Value> {
-    let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases");
-    let folder = std::env::var_os("TANDEM_CASES").map_or(own, Into::into);
-    let file = folder.join(format!("{name}.jsonl"));
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let cases: Vec<_> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert!(!cases.is_empty(), "{} holds no case", file.display());
-    cases
-}
-
 /// Names every case that failed, not only the first.
 pub(crate) fn list_failures(failures: Vec<String>) {
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));

@@ -120,7 +120,8 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::testing::{Tree, cases, list_failures};
+    use crate::cases;
+    use crate::testing::{Tree, list_failures};
     use serde_json::Value;
 
     fn listing(tree: &Tree, start: &str) -> Vec<String> {
@@ -146,7 +147,7 @@ mod tests {
     #[test]
     fn cases_gitignore() {
         let mut failures = Vec::new();
-        for case in cases("gitignore") {
+        for case in cases::load("gitignore") {
             // Ignore rules hold in a repository and where there is none.
             for in_repository in [true, false] {
                 let tree = Tree::of(&[]);

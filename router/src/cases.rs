@@ -1,22 +1,8 @@
-//! Reads case files for tests that are driven by data.
-
-use std::path::PathBuf;
+//! Compares answers with cases, for tests that are driven by data.
 
 use serde_json::Value;
 
-/// The cases of `tests/cases/NAME.jsonl`, or of that file in the folder that `TANDEM_CASES` names.
-pub(crate) fn cases(name: &str) -> Vec<Value> {
-    let folder = match std::env::var_os("TANDEM_CASES") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases")),
-    };
-    let path = folder.join(format!("{name}.jsonl"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let cases: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(!cases.is_empty(), "{} holds no case", path.display());
-    cases
-}
+pub(crate) use crate::case_files::load;
 
 /// The cases whose answer is neither the expected one nor another right one, with what was answered.
 pub(crate) fn failing(cases: Vec<Value>, answer: impl Fn(&Value) -> Value) -> Vec<String> {

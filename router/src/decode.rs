@@ -123,7 +123,7 @@ mod tests {
     use serde_json::json;
     use tandem_shared::model::Usage;
 
-    use crate::cases::{cases, failing};
+    use crate::cases::{failing, load};
 
     /// Decodes `stream` in pieces of `size` bytes, into the form of the case files.
     fn decode(stream: &str, size: usize) -> Value {
@@ -190,7 +190,7 @@ mod tests {
     fn cases_openai_stream() {
         for size in [1, 7, usize::MAX] {
             let failures =
-                failing(cases("openai-stream"), |case| decode(case["stream"].as_str().unwrap(), size));
+                failing(load("openai-stream"), |case| decode(case["stream"].as_str().unwrap(), size));
             assert_eq!(failures, Vec::<String>::new(), "in pieces of {size} bytes");
         }
     }
@@ -250,7 +250,7 @@ mod tests {
             case in any::<proptest::sample::Index>(),
             cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..9),
         ) {
-            let cases = cases("openai-stream");
+            let cases = load("openai-stream");
             let stream = case.get(&cases)["stream"].as_str().unwrap().as_bytes();
             let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(stream.len() + 1)).collect();
             places.extend([0, stream.len()]);

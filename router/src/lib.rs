@@ -22,6 +22,9 @@ mod calls;
 mod sse;
 
 #[cfg(test)]
+#[path = "../../tests/support/cases.rs"]
+mod case_files;
+#[cfg(test)]
 mod cases;
 
 pub use error::RouterError;

@@ -114,7 +114,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use crate::cases::{cases, failing};
+    use crate::cases::{failing, load};
 
     fn base64(text: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn cases_sse() {
-        let failures = failing(cases("sse"), |case| {
+        let failures = failing(load("sse"), |case| {
             let chunks = case["chunks"].as_array().unwrap();
             let mut scanner = Scanner::default();
             let mut events = Vec::new();

@@ -5,7 +5,16 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::tool::ReadLimits;
 
-/// `[loop]`: when a run ends.
+/// `[loop]`: when a run ends. Like all settings it has no default of its own:
+///
+/// ```compile_fail
+/// let settings = tandem_shared::settings::LoopSettings::default();
+/// ```
+///
+/// ```
+/// let read = |text: &str| serde_json::from_str::<tandem_shared::settings::LoopSettings>(text);
+/// assert!(read("{}").is_err());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoopSettings {

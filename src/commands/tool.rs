@@ -67,7 +67,7 @@ fn list(scene: &Scene, json: bool) -> Result<Exit, Failure> {
             let needed = required.is_some_and(|required| required.iter().any(|one| one == name));
             if needed { name.clone() } else { format!("{name}?") }
         });
-        let first = spec.description.lines().next().unwrap_or_default();
+        let first = spec.description.split_inclusive(". ").next().unwrap_or_default().trim_end();
         say(&format!("{}({})\n    {first}\n", spec.name, names.collect::<Vec<_>>().join(", ")));
     }
     Ok(Exit::Done)

@@ -146,7 +146,7 @@ async fn turn(
                 let _ = session.ops.send(Op::Answer { id, answer });
             }
             Event::Plan { .. } => {
-                let Some(lines) = person.as_mut() else { return None };
+                let lines = person.as_mut()?;
                 let decided = decision(lines, signals).await?;
                 let rejected = decided == Decision::Reject;
                 let _ = session.ops.send(Op::Decide { decision: decided });

@@ -207,15 +207,10 @@ struct Case {
 /// A verdict that is laxer than the right one is a hole, and none may be; a stricter one is friction, and is counted.
 #[test]
 fn cases_shell_policy() {
-    let folder = std::env::var("TANDEM_CASES")
-        .unwrap_or_else(|_| format!("{}/../tests/cases", env!("CARGO_MANIFEST_DIR")));
-    let text = std::fs::read_to_string(format!("{folder}/shell-policy.jsonl")).unwrap();
-    let cases: Vec<Case> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| serde_json::from_str(line).unwrap())
+    let cases: Vec<Case> = crate::cases::load("shell-policy")
+        .into_iter()
+        .map(|case| serde_json::from_value(case).unwrap())
         .collect();
-    assert!(!cases.is_empty());
     let rank = |verdict: &str| {
         ["safe_readonly", "needs_approval", "forbidden"].iter().position(|v| *v == verdict).unwrap()
     };

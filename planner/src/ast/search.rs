@@ -124,7 +124,8 @@ fn tall(root: tree_sitter::Node<'_>) -> HashSet<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{cases, list_failures};
+    use crate::cases;
+    use crate::testing::list_failures;
     use serde_json::{Value, json};
 
     /// A match as the cases write it; blanks inside texts are not compared.
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn cases_ast() {
         let mut failures = Vec::new();
-        for case in cases("ast") {
+        for case in cases::load("ast") {
             let others = case["also_accept"].as_array().cloned().unwrap_or_default();
             let others = others.into_iter().map(|other| match other {
                 Value::Array(matches) => json!({ "matches": matches }),

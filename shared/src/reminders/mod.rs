@@ -5,7 +5,7 @@ mod table;
 mod due;
 
 pub use due::{due, trace};
-pub use row::{Demand, Note, Row};
+pub use row::{Category, Demand, Due, Note, Row};
 pub use table::TABLE;
 
 #[cfg(test)]

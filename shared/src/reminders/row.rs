@@ -3,7 +3,21 @@
 use crate::facts::Facts;
 use crate::settings::LoopSettings;
 
-/// A row of the table.
+/// A row of the table. There is none without a cap:
+///
+/// ```compile_fail
+/// use tandem_shared::reminders::{Category, Demand, Row};
+/// let row = Row {
+///     id: "endless", category: Category::Limits, text: "Again.", demand: Demand::Nothing, cool_down: 0, when: |_| None,
+/// };
+/// ```
+///
+/// ```
+/// use tandem_shared::reminders::{Category, Demand, Row};
+/// let row = Row {
+///     id: "once", category: Category::Limits, text: "Once.", demand: Demand::Nothing, cap: |_| 1, cool_down: 0, when: |_| None,
+/// };
+/// ```
 #[derive(Clone, Copy)]
 pub struct Row {
     /// Its name, which is also that of its prompt file.

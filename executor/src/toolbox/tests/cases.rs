@@ -72,15 +72,8 @@ fn is_right(got: &Right, right: &Right) -> bool {
 
 #[tokio::test]
 async fn cases_edit() {
-    let folder = std::env::var("TANDEM_CASES")
-        .unwrap_or_else(|_| format!("{}/../tests/cases", env!("CARGO_MANIFEST_DIR")));
-    let text = std::fs::read_to_string(format!("{folder}/edit.jsonl")).unwrap();
-    let cases: Vec<Case> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert!(!cases.is_empty());
+    let cases: Vec<Case> =
+        crate::cases::load("edit").into_iter().map(|case| serde_json::from_value(case).unwrap()).collect();
     let mut failing = Vec::new();
     // Right and refused, by kind.
     let mut tally: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
