@@ -19,8 +19,8 @@ pub struct Cli {
     /// out.
     #[arg(short = 'p', long = "print", value_name = "PROMPT", num_args = 0..=1, default_missing_value = "-")]
     pub print: Option<String>,
-    /// Go on with the newest session of this project.
-    #[arg(short = 'c', long = "continue", conflicts_with = "print")]
+    /// Go on with the newest session of this project, in this terminal or with -p.
+    #[arg(short = 'c', long = "continue")]
     pub continue_newest: bool,
     /// Flags that every command takes.
     #[command(flatten)]

@@ -11,9 +11,9 @@ use tandem_shared::workspace::Workspace;
 use crate::cli::{Global, OutputFormat};
 use crate::config::{self, ConfigError, Flags, Input, TrustStore};
 use crate::exit::Exit;
-use crate::front::{Answers, Json, Show, StreamJson, Text, is_interactive};
+use crate::front::{Answers, Json, Leave, Show, StreamJson, Text, is_interactive};
 use crate::machine::{self, Machine};
-use crate::session::{Attendance, PlanSource, Setup, SetupError, StatePaths};
+use crate::session::{Attendance, PlanSource, Setup, SetupError, Start, StatePaths};
 use crate::wiring::Route;
 
 /// Why a command cannot go on.
@@ -151,6 +151,11 @@ impl Scene {
         if is_interactive() { Attendance::Attended } else { Attendance::Unattended }
     }
 
+    /// Who approves plans.
+    pub fn leave(&self) -> Leave {
+        if self.global.yes { Leave::Given } else { Leave::Ask }
+    }
+
     /// The prompt: the argument, else standard input where it is no terminal.
     ///
     /// # Errors
@@ -179,6 +184,14 @@ impl Scene {
         stdin.read_to_end(&mut bytes).map_err(|error| Failure::new(error, Exit::Usage))?;
         let text = String::from_utf8_lossy(&bytes).trim().to_owned();
         Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    /// A new session, or the newest one of this project.
+    ///
+    /// # Errors
+    /// When the newest one is asked for and there is none.
+    pub fn start(&self, newest: bool) -> Result<Start, Failure> {
+        Ok(if newest { Start::Resume(self.session_id(None)?) } else { Start::New })
     }
 
     /// The session of this project whose id begins with `id`; the newest one without an id.

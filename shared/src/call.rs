@@ -99,6 +99,8 @@ pub enum Extent {
     /// A long text goes to a blob; head, tail and an id stay.
     #[default]
     Offloadable,
+    /// The same, from this many characters on, where that is less than what the context settings say.
+    AtMost(usize),
     /// The model asked for exactly this page, which has a bound of its own: it stays whole.
     Page,
 }
@@ -118,6 +120,12 @@ impl ToolOutput {
     /// Adds a fact for the harness.
     pub fn with(mut self, artifact: Artifact) -> ToolOutput {
         self.artifacts.push(artifact);
+        self
+    }
+
+    /// Offloads the text when it has more than this many characters.
+    pub fn at_most(mut self, chars: usize) -> ToolOutput {
+        self.extent = Extent::AtMost(chars);
         self
     }
 

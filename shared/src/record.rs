@@ -315,6 +315,8 @@ pub enum TurnEnd {
     StepsOpen,
     /// A plan step's check failed.
     CheckFailed,
+    /// A plan step's failing check passes only since this run changed what it checks with.
+    Unproven,
     /// A call needed leave that nobody gave.
     NotApproved,
     /// A limit was reached; the text says which.

@@ -10,7 +10,7 @@ use tandem_shared::store::SessionStore;
 
 use crate::config;
 use crate::exit::Exit;
-use crate::front::{Errand, Leave, Lines, Text, conduct, is_interactive, line_session, tell};
+use crate::front::{Errand, Lines, Opening, Text, conduct, is_interactive, line_session, tell};
 use crate::machine;
 use crate::scene::{Failure, Scene, is_unfinished};
 use crate::session::{self, Attendance, Setup, Start};
@@ -22,10 +22,7 @@ const LOOK_FOR: Duration = Duration::from_millis(700);
 
 /// `tandem` and `tandem -c`.
 pub async fn open(scene: Scene, newest: bool) -> Result<Exit, Failure> {
-    let start = match newest {
-        true => Start::Resume(scene.session_id(None)?),
-        false => Start::New,
-    };
+    let start = scene.start(newest)?;
     converse(scene, start, None).await
 }
 
@@ -58,7 +55,7 @@ pub async fn resume(
         }
     };
     let mut show = scene.show(Text::one_task());
-    let leave = if scene.global.yes { Leave::Given } else { Leave::Ask };
+    let leave = scene.leave();
     let person = (scene.attendance() == Attendance::Attended).then(Lines::read);
     let handle = session::open(setup, &Start::Resume(id))?;
     let errand = Errand { first, leave, stale_ok: false, person };
@@ -80,7 +77,8 @@ async fn converse(scene: Scene, start: Start, first: Option<Op>) -> Result<Exit,
     let plan = setup.loaded.config.session.plan;
     let mut show = scene.show_conversation();
     let handle = session::open(setup, &start)?;
-    Ok(line_session(handle, lines, show.as_mut(), machine::clock(), first, interactive, plan).await)
+    let opening = Opening { lines, interactive, first, plan, leave: scene.leave() };
+    Ok(line_session(handle, opening, show.as_mut(), machine::clock()).await)
 }
 
 /// Looks for a server on this machine and offers it. Nothing but a request for its list of models is sent before the

@@ -43,7 +43,9 @@ async fn dispatch(cli: Cli, machine: Machine) -> Result<Exit, Failure> {
         if command.is_some() {
             return Err(Failure::new("-p takes no command beside it", Exit::Usage));
         }
-        return task::print(Scene::new(global, machine)?, &prompt).await;
+        let scene = Scene::new(global, machine)?;
+        let start = scene.start(continue_newest)?;
+        return task::print(scene, &prompt, &start).await;
     }
     let Some(command) = command else {
         return conversation::open(Scene::new(global, machine)?, continue_newest).await;

@@ -44,7 +44,7 @@ pub async fn exec(scene: Scene, name: &str, stale_ok: bool) -> Result<Exit, Fail
     let mut show = scene.show(Text::one_task());
     let handle = session::open(scene.setup(scene.attendance())?, &Start::New)?;
     let errand =
-        Errand { first: Op::Adopt { plan: row }, leave: leave(&scene), stale_ok, person: person(&scene) };
+        Errand { first: Op::Adopt { plan: row }, leave: scene.leave(), stale_ok, person: person(&scene) };
     Ok(conduct(handle, errand, show.as_mut(), machine::clock()).await)
 }
 
@@ -57,27 +57,24 @@ pub async fn run(scene: Scene, prompt: Option<String>, no_plan: bool) -> Result<
     let handle = session::open(setup, &Start::New)?;
     let errand = Errand {
         first: Op::Prompt { text, plan },
-        leave: leave(&scene),
+        leave: scene.leave(),
         stale_ok: false,
         person: person(&scene),
     };
     Ok(conduct(handle, errand, show.as_mut(), machine::clock()).await)
 }
 
-/// `tandem -p`: nobody is asked, the plan is approved by the flag, and only the answer is printed.
-pub async fn print(scene: Scene, prompt: &str) -> Result<Exit, Failure> {
+/// `tandem -p`, in a new session or, with `-c`, in the newest one: nobody is asked, the plan is approved by the flag, and
+/// only the answer is printed.
+pub async fn print(scene: Scene, prompt: &str, start: &Start) -> Result<Exit, Failure> {
     let text = scene.prompt(Some(prompt.to_owned()))?;
     let mut show = scene.show(Text::new(Answers::Only));
     let setup = scene.setup(Attendance::Unattended)?;
     let plan = setup.loaded.config.session.plan;
-    let handle = session::open(setup, &Start::New)?;
+    let handle = session::open(setup, start)?;
     let errand =
         Errand { first: Op::Prompt { text, plan }, leave: Leave::Given, stale_ok: false, person: None };
     Ok(conduct(handle, errand, show.as_mut(), machine::clock()).await)
-}
-
-fn leave(scene: &Scene) -> Leave {
-    if scene.global.yes { Leave::Given } else { Leave::Ask }
 }
 
 fn person(scene: &Scene) -> Option<Lines> {

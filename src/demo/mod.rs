@@ -14,7 +14,7 @@ use tandem_shared::store::SessionStore;
 
 use crate::cli::{Global, OutputFormat};
 use crate::exit::Exit;
-use crate::front::{Errand, Leave, Lines, Text, conduct, say, tell};
+use crate::front::{Errand, Lines, Text, conduct, say, tell};
 use crate::machine::{self, Machine};
 use crate::scene::{Failure, Scene};
 use crate::session::{self, Attendance, Setup, Start};
@@ -70,7 +70,6 @@ async fn carry_out(
     global.planner_model = Some("demo/scripted-planner".to_owned());
     global.thinking_model = Some("demo/scripted-thinker".to_owned());
     global.executor_model = Some("demo/scripted-executor".to_owned());
-    let leave = if global.yes { Leave::Given } else { Leave::Ask };
     let mut scene = Scene::new(global, machine)?;
     // The user's own configuration and endpoints stay out of it.
     scene.input.user_file = None;
@@ -82,7 +81,7 @@ async fn carry_out(
     let handle = session::open(setup, &Start::New)?;
     let id = handle.id.clone();
     let first = Op::Prompt { text: TASK.to_owned(), plan: PlanMode::Auto };
-    let errand = Errand { first, leave, stale_ok: false, person };
+    let errand = Errand { first, leave: scene.leave(), stale_ok: false, person };
     let exit = conduct(handle, errand, show.as_mut(), machine::clock()).await;
     if exit == Exit::Done && !is_proven(&SessionStore::read(&scene.state.sessions(), &id)?) {
         return Err(Failure::new(

@@ -46,10 +46,7 @@ pub async fn conduct(mut session: Handle, mut errand: Errand, show: &mut dyn Sho
         let event = tokio::select! {
             event = session.events.recv() => event,
             () = signals.next() => {
-                if signals.count > 1 {
-                    // Twice: at once. The log is durable up to the last mark.
-                    std::process::exit(i32::from(Exit::Interrupted.code()));
-                }
+                signals.leave_if_repeated();
                 let _ = session.ops.send(Op::Interrupt);
                 continue;
             }
@@ -100,8 +97,10 @@ async fn decide(errand: &mut Errand, session: &Handle, signals: &mut Signals) ->
     let decision = match (errand.leave, &mut errand.person) {
         (Leave::Given, _) => Decision::Approve { by: Approver::Flag },
         (Leave::Ask, Some(lines)) => match decision(lines, signals).await {
-            Some(decision) => decision,
-            None => return Some(Exit::Interrupted),
+            Verdict::Decided(decision) => decision,
+            // One task has no commands; the words are meant for the planner.
+            Verdict::Command(comment) => Decision::Revise { comment },
+            Verdict::Interrupted => return Some(Exit::Interrupted),
         },
         (Leave::Ask, None) | (Leave::PlanOnly, _) => {
             tell(
@@ -115,16 +114,27 @@ async fn decide(errand: &mut Errand, session: &Handle, signals: &mut Signals) ->
     rejected.then_some(Exit::NotApproved)
 }
 
-/// Asks for a decision on a plan; `None` on an interrupt.
-pub(super) async fn decision(lines: &mut Lines, signals: &mut Signals) -> Option<Decision> {
+/// What a person makes of a plan.
+pub(super) enum Verdict {
+    /// A decision.
+    Decided(Decision),
+    /// A command comes first; the plan waits.
+    Command(String),
+    /// Ctrl+C.
+    Interrupted,
+}
+
+/// Asks for a decision on a plan.
+pub(super) async fn decision(lines: &mut Lines, signals: &mut Signals) -> Verdict {
     tell("Carry out this plan? [y]es, [n]o, or what to change: ");
     let line = tokio::select! {
         line = lines.next() => line,
-        () = signals.next() => return None,
+        () = signals.next() => return Verdict::Interrupted,
     };
-    Some(match line.as_deref().map(str::trim) {
+    Verdict::Decided(match line.as_deref().map(str::trim) {
         Some("y" | "Y" | "yes") => Decision::Approve { by: Approver::Person },
         None | Some("" | "n" | "N" | "no") => Decision::Reject,
+        Some(command) if command.starts_with('/') => return Verdict::Command(command.to_owned()),
         Some(comment) => Decision::Revise { comment: comment.to_owned() },
     })
 }
@@ -156,7 +166,8 @@ pub(super) async fn ask(
     })
 }
 
-fn exit_of(code: u8) -> Exit {
+/// The exit code of that number.
+pub(super) fn exit_of(code: u8) -> Exit {
     let known = crate::exit::TABLE.iter().map(|(exit, _)| *exit);
     known.into_iter().find(|exit| exit.code() == code).unwrap_or(Exit::NotCompleted)
 }
@@ -174,6 +185,13 @@ impl Signals {
             count: 0,
             #[cfg(unix)]
             terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok(),
+        }
+    }
+
+    /// The second signal ends the program at once. The log is durable up to the last mark.
+    pub(super) fn leave_if_repeated(&self) {
+        if self.count > 1 {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
         }
     }
 

@@ -7,13 +7,14 @@ mod show;
 mod text;
 mod json;
 mod errand;
+mod typed;
 mod line_session;
 mod asking;
 
 pub use asking::Asking;
 pub use errand::{Errand, Leave, conduct};
 pub use json::{Json, StreamJson};
-pub use line_session::line_session;
+pub use line_session::{Opening, line_session};
 pub use lines::Lines;
 pub use show::{Show, Teller};
 pub use terminal::{is_interactive, say, tell};

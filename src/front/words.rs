@@ -80,6 +80,7 @@ pub fn end(end: &TurnEnd) -> String {
         TurnEnd::NoPlan => "There is no plan: the planner answered in words, and did so again when asked for one.".into(),
         TurnEnd::StepsOpen => "Not completed: steps of the plan are open.".into(),
         TurnEnd::CheckFailed => "Not completed: the check of a plan step fails.".into(),
+        TurnEnd::Unproven => "Not completed: a failing check passes only since this run changed what it checks with.".into(),
         TurnEnd::NotApproved => {
             "Not completed: leave was needed and not given. Answer in a terminal, or allow it with --approval, a rule \
              in commands.allow, or a plan with --yes."

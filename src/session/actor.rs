@@ -301,6 +301,7 @@ fn turn_state(end: &tandem_shared::record::TurnEnd) -> &'static str {
         End::Planned => "planned",
         End::NoPlan | End::StepsOpen | End::Failing => "not completed",
         End::CheckFailed => "check failed",
+        End::Unproven => "unproven",
         End::NotApproved => "not approved",
         End::Limit { .. } => "limit",
         End::Loop => "loop",

@@ -2,7 +2,7 @@
 
 use tandem_shared::agent::End;
 use tandem_shared::event::{Report, ReportedPlan, StepReport};
-use tandem_shared::facts::Facts;
+use tandem_shared::facts::{Facts, StepFacts};
 use tandem_shared::model::ModelError;
 use tandem_shared::plan::StepStatus;
 use tandem_shared::proof::{StepProof, Verdict};
@@ -32,6 +32,7 @@ pub fn close(end: End, facts: &Facts) -> Closing {
         End::Plan(_) => closing(TurnEnd::Planned, Exit::Done),
         End::Limit { what, words } => Closing { end: TurnEnd::Limit { what }, exit: Exit::Limit, words },
         End::Failing => closing(TurnEnd::Failing, Exit::NotCompleted),
+        End::CheckFailing => closing(TurnEnd::CheckFailed, Exit::CheckFailed),
         End::Loop => closing(TurnEnd::Loop, Exit::Loop),
         End::Interrupted => closing(TurnEnd::Interrupted, Exit::Interrupted),
         End::Model(error) => {
@@ -71,6 +72,8 @@ fn of_words(facts: &Facts) -> (TurnEnd, Exit) {
     };
     if carried_out && !facts.failed_steps().is_empty() {
         (TurnEnd::CheckFailed, Exit::CheckFailed)
+    } else if carried_out && has_unproven_check(facts) {
+        (TurnEnd::Unproven, Exit::NotCompleted)
     } else if carried_out && facts.open_steps().is_empty() && !blocked() {
         (TurnEnd::Answered, Exit::Done)
     } else if facts.turn.denied > 0 {
@@ -80,6 +83,15 @@ fn of_words(facts: &Facts) -> (TurnEnd, Exit) {
     } else {
         (TurnEnd::Answered, Exit::Done)
     }
+}
+
+/// Whether a check that was red turned green only after this run changed what it checks with.
+fn has_unproven_check(facts: &Facts) -> bool {
+    let unproven = |step: &StepFacts| {
+        let verdict = step.proof.as_ref().map(|proof| proof.verdict);
+        verdict == Some(Verdict::Unproven) && step.before.as_ref().is_some_and(|run| !run.passed)
+    };
+    facts.plan.iter().flat_map(|plan| &plan.steps).any(unproven)
 }
 
 /// The report of a turn.

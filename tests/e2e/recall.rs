@@ -42,3 +42,11 @@ fn a_long_output_is_cut_in_the_conversation_and_whole_behind_its_id() {
     let lost: Vec<usize> = (0..1400).filter(|line| !whole.contains(&format!("line-{line}\n"))).collect();
     assert_eq!(lost, Vec::<usize>::new());
 }
+#[test]
+fn the_middle_of_a_very_long_output_is_not_lost() {
+    let (cut, first_page) = counted_to(20_000);
+    assert!(cut.contains("line-0\n") && cut.contains("line-19999"), "{cut}");
+    assert!(cut.chars().count() < 16_000, "{} characters", cut.chars().count());
+    let lost: Vec<usize> = (0..1500).filter(|line| !first_page.contains(&format!("line-{line}\n"))).collect();
+    assert_eq!(lost, Vec::<usize>::new());
+}

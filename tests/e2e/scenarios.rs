@@ -24,6 +24,7 @@ scenarios![
     check_edited_in_the_run,
     check_fails_then_passes,
     check_green_before,
+    check_never_passes,
     claims_a_step_done_without_doing,
     claims_done_without_doing,
     critique_causes_one_revision,

@@ -43,15 +43,20 @@ impl WriteTool for RunCommand {
     }
 
     async fn call(&self, args: RunCommandArgs, cx: WriteCx) -> Outcome {
-        let limits = Limits::new(cx.look().commands(), args.timeout, Leftovers::Keep);
+        let settings = cx.look().commands();
+        let shown = settings.output_chars;
+        let limits = Limits { output_chars: WHOLE, ..Limits::new(settings, args.timeout, Leftovers::Keep) };
         match cx.run_command(limits).await {
-            Ok(ended) => outcome(&ended, &limits),
+            Ok(ended) => outcome(&ended, &limits, shown),
             Err(error) => error.into(),
         }
     }
 }
 
-fn outcome(ended: &Ended, limits: &Limits) -> Outcome {
+/// Characters of output that are kept in memory; the loop shows a part of them and keeps the whole in a blob.
+const WHOLE: usize = 250_000;
+
+fn outcome(ended: &Ended, limits: &Limits, shown: usize) -> Outcome {
     let how = ended.by.in_words(limits);
     let output = ended.output.trim_end_matches('\n');
     let said =
@@ -67,7 +72,7 @@ fn outcome(ended: &Ended, limits: &Limits) -> Outcome {
                     "\n[a process in the background still runs; what it prints from now on is lost]",
                 );
             }
-            Outcome::Ok(ToolOutput::text(text).from_source("command"))
+            Outcome::Ok(ToolOutput::text(text).from_source("command").at_most(shown))
         }
         End::Exit(_) | End::Signal(_) => {
             ToolError::new(ErrorKind::CommandFailed, format!("The command {how}. {said}")).from_source("command").into()

@@ -44,6 +44,9 @@ impl Agent<'_> {
             };
             if reply.calls.is_empty() {
                 self.overseer.at_words(self.store, self.hear).await?;
+                if self.out_of_repairs() {
+                    return Ok(End::CheckFailing);
+                }
                 if self.remind()?.is_empty() {
                     return Ok(End::Words(reply.text));
                 }
@@ -58,6 +61,9 @@ impl Agent<'_> {
                 return Ok(End::Plan(plan));
             }
             self.overseer.after_round(self.store, self.hear).await?;
+            if self.out_of_repairs() {
+                return Ok(End::CheckFailing);
+            }
             if let Some(end) = self.guard()? {
                 return Ok(end);
             }
@@ -109,6 +115,15 @@ impl Agent<'_> {
     pub(super) fn is_struck(&self, call: &ToolCall) -> bool {
         let key = doom_loop::key(call);
         self.store.facts(|facts| facts.guard.struck.as_ref().is_some_and(|struck| struck.keys.contains(&key)))
+    }
+
+    /// Whether a check failed once more than it may be sent back for repair.
+    fn out_of_repairs(&self) -> bool {
+        let most = self.settings.limits.check_failures;
+        self.store.facts(|facts| {
+            let mut steps = facts.plan.iter().filter(|_| facts.plan_in_force()).flat_map(|plan| &plan.steps);
+            !facts.round.checks_failed.is_empty() && steps.any(|step| step.failures > most)
+        })
     }
 
     fn out_of_rounds(&self) -> bool {

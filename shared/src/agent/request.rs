@@ -114,6 +114,8 @@ pub enum End {
     },
     /// Every call of several rounds in a row failed.
     Failing,
+    /// A plan step's check failed again after all its repairs.
+    CheckFailing,
     /// The loop guard stopped it.
     Loop,
     /// A person stopped it.

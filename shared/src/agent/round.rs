@@ -123,13 +123,17 @@ impl Agent<'_> {
     }
 
     fn offload(&self, mut outcome: Outcome) -> Result<Outcome, StoreError> {
-        let text = match &mut outcome {
-            Outcome::Ok(output) if output.extent == Extent::Page => return Ok(outcome),
-            Outcome::Ok(output) => &mut output.text,
-            Outcome::Error(error) => &mut error.text,
-            Outcome::Denied(text) | Outcome::Interrupted(text) => text,
+        let general = self.settings.context.offload_chars;
+        let (text, limit) = match &mut outcome {
+            Outcome::Ok(output) => match output.extent {
+                Extent::Page => return Ok(outcome),
+                Extent::Offloadable => (&mut output.text, general),
+                Extent::AtMost(chars) => (&mut output.text, general.min(chars)),
+            },
+            Outcome::Error(error) => (&mut error.text, general),
+            Outcome::Denied(text) | Outcome::Interrupted(text) => (text, general),
         };
-        if let Some(preview) = context::preview(text, self.settings.context.offload_chars) {
+        if let Some(preview) = context::preview(text, limit) {
             self.store.put_blob(text.as_bytes())?;
             *text = preview.text;
         }
