@@ -64,6 +64,12 @@ pub struct Global {
     /// Time for the whole task: seconds, or 90s, 5m, 1h.
     #[arg(long, value_name = "TIME", global = true, value_parser = duration)]
     pub timeout: Option<Duration>,
+    /// US dollars that the whole task may cost; needs the prices of the models.
+    #[arg(long, value_name = "USD", global = true, value_parser = dollars)]
+    pub max_budget_usd: Option<f64>,
+    /// Tokens of prompts and answers that the whole task may take.
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_tokens_total: Option<u64>,
     /// The form of what is printed on standard output.
     #[arg(long, value_name = "FORMAT", global = true, default_value = "text")]
     pub output_format: OutputFormat,
@@ -225,6 +231,11 @@ fn duration(text: &str) -> Result<Duration, String> {
     parsed.ok_or_else(|| "expected a time over zero, as in 90, 90s, 5m or 1h".to_owned())
 }
 
+fn dollars(text: &str) -> Result<f64, String> {
+    let parsed = text.parse::<f64>().ok().filter(|usd| usd.is_finite() && *usd > 0.0);
+    parsed.ok_or_else(|| "expected US dollars over zero, as in 0.50 or 5".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,6 +252,14 @@ mod tests {
         assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
         for wrong in ["0", "-1", "soon", "inf", "1e300", "0s"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_budget_is_a_sum_over_zero() {
+        assert_eq!(dollars("0.50"), Ok(0.5));
+        for wrong in ["0", "-1", "much", "inf", "NaN", "$5"] {
+            assert!(dollars(wrong).is_err(), "{wrong}");
         }
     }
 }

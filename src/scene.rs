@@ -238,5 +238,7 @@ fn flags(global: &Global) -> Flags {
         approval: global.approval.clone(),
         max_rounds: global.max_rounds,
         timeout: global.timeout,
+        max_budget_usd: global.max_budget_usd,
+        max_tokens_total: global.max_tokens_total,
     }
 }

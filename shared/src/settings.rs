@@ -15,7 +15,7 @@ pub use crate::tool::ReadLimits;
 /// let read = |text: &str| serde_json::from_str::<tandem_shared::settings::LoopSettings>(text);
 /// assert!(read("{}").is_err());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoopSettings {
     /// Rounds of the planner in one turn.
@@ -26,6 +26,10 @@ pub struct LoopSettings {
     pub time_budget_s: u64,
     /// Prompt tokens a task may send in all; 0 is no limit.
     pub input_tokens: u64,
+    /// US dollars a task may cost, all roles together; 0 is no limit.
+    pub max_usd: f64,
+    /// Tokens of prompts and answers a task may take, all roles together; 0 is no limit.
+    pub max_tokens_total: u64,
     /// Rounds in a row in which every call failed.
     pub failing_rounds: u32,
     /// Read calls that run side by side.

@@ -28,6 +28,10 @@ pub struct Flags {
     pub max_rounds: Option<u32>,
     /// `--timeout`: for the whole task.
     pub timeout: Option<Duration>,
+    /// `--max-budget-usd`: what the whole task may cost, in US dollars.
+    pub max_budget_usd: Option<f64>,
+    /// `--max-tokens-total`: tokens of prompts and answers for the whole task.
+    pub max_tokens_total: Option<u64>,
 }
 
 /// The layer of the flags. A flag of its own goes before `--set`.
@@ -55,6 +59,13 @@ pub fn layer(flags: &Flags, shape: &Shape) -> Result<Layer, ConfigError> {
         let seconds = timeout.as_secs() + u64::from(timeout.subsec_nanos() > 0);
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
         layer.set(KeyPath::of(["loop", "time_budget_s"]), seconds, flag("--timeout"));
+    }
+    if let Some(usd) = flags.max_budget_usd {
+        layer.set(KeyPath::of(["loop", "max_usd"]), usd, flag("--max-budget-usd"));
+    }
+    if let Some(tokens) = flags.max_tokens_total {
+        let tokens = i64::try_from(tokens).unwrap_or(i64::MAX);
+        layer.set(KeyPath::of(["loop", "max_tokens_total"]), tokens, flag("--max-tokens-total"));
     }
     Ok(layer)
 }

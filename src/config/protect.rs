@@ -16,7 +16,7 @@ enum When {
 }
 
 /// The sections and settings, what they could do, and when.
-const PROTECTED: [(&[&str], When, &str); 7] = [
+const PROTECTED: [(&[&str], When, &str); 9] = [
     (&["providers"], When::Set, "decides where your code and your keys are sent, or runs a command"),
     (&["environment"], When::Set, "decides where your code and your keys are sent"),
     (&["commands", "allow"], When::Set, "lets commands run without a question"),
@@ -32,6 +32,8 @@ const PROTECTED: [(&[&str], When, &str); 7] = [
     ),
     (&["loop", "time_budget_s"], When::Above, "lifts your own limit"),
     (&["loop", "input_tokens"], When::Above, "lifts your own limit"),
+    (&["loop", "max_usd"], When::Above, "lifts your own limit"),
+    (&["loop", "max_tokens_total"], When::Above, "lifts your own limit"),
 ];
 
 /// The protected settings of a project file, by line. `own` is what the user's files say without it, `used` the providers
@@ -66,16 +68,18 @@ fn danger(key: &KeyPath, entry: &Entry, own: &Layer, used: &[String]) -> Option<
                 rank(Some(&entry.value)) > rank(mine)
             }
             When::Above => {
-                let limit = |value: Option<&toml::Value>| match value.and_then(toml::Value::as_integer) {
-                    None | Some(0) => i64::MAX,
-                    Some(limit) => limit,
-                };
                 limit(Some(&entry.value)) > limit(mine)
             }
         };
         return dangerous.then(|| (*why).to_owned());
     }
     other_provider(key, entry, own, used)
+}
+
+/// A limit as a number that can be compared; 0 is none.
+fn limit(value: Option<&toml::Value>) -> f64 {
+    let number = value.and_then(|value| value.as_float().or(value.as_integer().map(|whole| whole as f64)));
+    number.filter(|number| *number != 0.0).unwrap_or(f64::INFINITY)
 }
 
 /// A project may choose among the providers that its user has chosen. To bring in another one would send the user's code

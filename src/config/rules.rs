@@ -70,7 +70,7 @@ fn numbers(merged: &Layer, found: &mut Faults) {
     for (key, entry) in &merged.entries {
         let allowed = match key.parts().as_slice() {
             [.., "temperature"] => 0.0..=2.0,
-            [.., "price", _] => 0.0..=f64::MAX,
+            [.., "price", _] | ["loop", "max_usd"] => 0.0..=f64::MAX,
             _ => continue,
         };
         if entry.value.as_float().is_some_and(|number| !allowed.contains(&number)) {

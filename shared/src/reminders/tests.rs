@@ -21,6 +21,8 @@ fn settings() -> LoopSettings {
         executor_rounds: 200,
         time_budget_s: 0,
         input_tokens: 0,
+        max_usd: 0.0,
+        max_tokens_total: 0,
         failing_rounds: 6,
         parallel_reads: 5,
         reply_continues: 3,

@@ -23,6 +23,23 @@ fn later_layers_win_and_say_so() {
 }
 
 #[test]
+fn budgets_come_from_flags() {
+    let case = case().user("loop.max_usd = 3\nloop.max_tokens_total = 7");
+    let budgets = |case: &Case| {
+        let limits = case.load().config.r#loop;
+        (limits.max_usd, limits.max_tokens_total)
+    };
+    assert_eq!(budgets(&case), (3.0, 7));
+    let case = case.flags(|flags| {
+        flags.max_budget_usd = Some(0.5);
+        flags.max_tokens_total = Some(u64::MAX);
+    });
+    assert_eq!(budgets(&case), (0.5, u64::try_from(i64::MAX).unwrap()));
+    assert_eq!(case.origin("loop.max_usd"), "--max-budget-usd");
+    assert_eq!(case.origin("loop.max_tokens_total"), "--max-tokens-total");
+}
+
+#[test]
 fn models_come_from_files_then_environment_then_flags() {
     let case = case().user("[roles.planner]\nmodel = 'ollama/user'");
     case.binds(Role::Planner, "ollama/user");

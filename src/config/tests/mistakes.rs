@@ -72,6 +72,7 @@ fn settings_that_do_not_fit_together_are_told_where_they_were_set() {
         "roles.planner.temperature = 3",
         "user.toml:1: `roles.planner.temperature` is 3.0, which is out of range",
     );
+    fails("loop.max_usd = -1", "user.toml:1: `loop.max_usd` is -1.0, which is out of range");
     fails("loop.planner_rounds = 0", "user.toml:1: `loop.planner_rounds` is 0, but must be 1 or more");
     fails(
         "context.warn = 70",

@@ -39,7 +39,7 @@ fn an_untrusted_project_may_not_decide_what_only_its_user_may() {
 
 #[test]
 fn a_harmless_project_file_needs_no_trust() {
-    let user = "session.approval = 'auto-edit'\nloop.input_tokens = 500\nroles.planner.model = 'ollama/a'\n\
+    let user = "session.approval = 'auto-edit'\nloop.input_tokens = 500\nloop.max_usd = 2.5\nroles.planner.model = 'ollama/a'\n\
                 profiles.near.roles.planner.model = 'ollama/b'\nprofiles.far.roles.planner.model = 'openai/b'";
     let harmless = [
         "loop.planner_rounds = 3",
@@ -50,6 +50,9 @@ fn a_harmless_project_file_needs_no_trust() {
         "profile = 'near'",
         "loop.input_tokens = 400",
         "loop.time_budget_s = 60",
+        "loop.max_usd = 2.5",
+        "loop.max_usd = 1",
+        "loop.max_tokens_total = 100000",
         "roles.executor.model = 'ollama/b'",
         "network.retries = 0",
     ];
@@ -59,6 +62,8 @@ fn a_harmless_project_file_needs_no_trust() {
         "loop.input_tokens = 0",
         "profile = 'far'",
         "loop.input_tokens = 501",
+        "loop.max_usd = 2.51",
+        "loop.max_usd = 0",
         "roles.executor.model = 'openai/b'",
         "profiles.x.roles.executor.model = 'openai/b'",
         "environment.base_url = 'http://evil'",
