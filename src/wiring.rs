@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tandem_router::{Binding, KeySource, Provider, Router, RouterError, Script, Transport};
+use tandem_router::{
+    Binding, KeySource, Plaintext, Provider, Quirks, Router, RouterError, Script, ToolProtocol, Transport,
+};
 use tandem_shared::role::Role;
 use tandem_shared::secret::Secret;
 
@@ -41,6 +43,7 @@ pub fn router(config: &Config, env: &BTreeMap<String, String>, route: &Route) ->
                 max_tokens: bound.max_tokens,
                 context_window: bound.context_window,
                 price: bound.price,
+                fallback: Vec::new(),
             },
         );
     }
@@ -63,6 +66,11 @@ fn provider(endpoint: Endpoint, env: &BTreeMap<String, String>, route: &Route) -
             Route::Endpoints => Transport::Http,
             Route::Script(script) => Transport::Scripted(script.clone()),
         },
+        quirks: Quirks::default(),
+        extra_body: serde_json::Map::new(),
+        ca_file: None,
+        plaintext: Plaintext::Allowed,
+        tool_protocol: ToolProtocol::Native,
     }
 }
 

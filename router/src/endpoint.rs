@@ -13,16 +13,15 @@ use tokio::sync::OnceCell;
 
 use crate::error::RouterError;
 use crate::fault::Fault;
-use crate::provider::{Provider, Transport};
-use crate::transport::{Handover, http_client, parse_base, reason_of, trim_base};
-use crate::wire::LimitKey;
+use crate::provider::{Plaintext, Provider, Transport};
+use crate::transport::{Handover, http_client, is_loopback, parse_base, reason_of, trim_base};
+use crate::wire::{Form, RESERVED};
 
 /// A provider with what it needs to send.
 pub(crate) struct Endpoint {
     pub(crate) provider: Provider,
     /// Without a trailing slash. Empty for a script.
     pub(crate) base: String,
-    pub(crate) limit_key: LimitKey,
     headers: HeaderMap,
     http: OnceLock<Result<reqwest::Client, String>>,
     /// A cell a key: a refused key is forgotten by putting a fresh cell here.
@@ -40,8 +39,11 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.append(name, value);
         }
-        let (base, limit_key) = match &provider.transport {
-            Transport::Scripted(_) => (String::new(), LimitKey::Common),
+        if let Some(key) = RESERVED.into_iter().find(|key| provider.extra_body.contains_key(*key)) {
+            return Err(RouterError::ExtraBody { provider: provider.name, key });
+        }
+        let base = match &provider.transport {
+            Transport::Scripted(_) => String::new(),
             Transport::Http => {
                 let base = trim_base(&provider.base_url);
                 let url = parse_base(base).map_err(|reason| RouterError::BaseUrl {
@@ -49,10 +51,22 @@ impl Endpoint {
                     base_url: provider.base_url.clone(),
                     reason,
                 })?;
-                (base.to_owned(), LimitKey::of_host(url.host_str().unwrap_or_default()))
+                let open = url.scheme() == "http" && !is_loopback(&url);
+                if open && provider.plaintext == Plaintext::LoopbackOnly {
+                    return Err(RouterError::Plaintext {
+                        provider: provider.name.clone(),
+                        base_url: provider.base_url.clone(),
+                    });
+                }
+                base.to_owned()
             }
         };
-        Ok(Endpoint { provider, base, limit_key, headers, http: OnceLock::new(), key: Mutex::default() })
+        Ok(Endpoint { provider, base, headers, http: OnceLock::new(), key: Mutex::default() })
+    }
+
+    /// How it wants its requests.
+    pub(crate) fn form(&self) -> Form<'_> {
+        Form { quirks: &self.provider.quirks, extra: &self.provider.extra_body }
     }
 
     /// The key, read at the first use.
@@ -132,7 +146,9 @@ impl Endpoint {
     }
 
     fn http(&self) -> Result<reqwest::Client, Fault> {
-        let made = self.http.get_or_init(|| http_client(&self.base, self.provider.connect_timeout));
+        let made = self.http.get_or_init(|| {
+            http_client(&self.base, self.provider.connect_timeout, self.provider.ca_file.as_deref())
+        });
         made.clone().map_err(Fault::NotConfigured)
     }
 

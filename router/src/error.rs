@@ -34,6 +34,25 @@ pub enum RouterError {
         /// The header's name.
         header: String,
     },
+    /// Keys and code would travel unencrypted over a network.
+    #[error(
+        "the provider {provider}: base_url {base_url:?} is not encrypted and leads to another machine; use https://, \
+         or set allow_http = true for this provider"
+    )]
+    Plaintext {
+        /// The provider.
+        provider: String,
+        /// As it was given.
+        base_url: String,
+    },
+    /// An extra field that would replace one of the router's own.
+    #[error("the provider {provider}: extra_body may not hold {key:?}, which every request sets itself")]
+    ExtraBody {
+        /// The provider.
+        provider: String,
+        /// The field.
+        key: &'static str,
+    },
     /// A script that cannot be read.
     #[error("the script of replies is not valid: {0}")]
     Script(String),

@@ -5,6 +5,7 @@
 
 mod router;
 mod provider;
+mod quirks;
 mod error;
 mod local;
 mod script;
@@ -29,6 +30,10 @@ mod cases;
 
 pub use error::RouterError;
 pub use local::find_local;
-pub use provider::{Binding, KeySource, Provider, Transport};
+pub use provider::{Binding, FallbackModel, KeySource, Plaintext, Provider, ToolProtocol, Transport};
+pub use quirks::{
+    ContentWithoutText, MaxTokensField, NoteAfterTool, ParallelCalls, Quirks, ReasoningEcho, StreamUsage,
+    SystemRole,
+};
 pub use router::Router;
 pub use script::Script;

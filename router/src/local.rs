@@ -24,7 +24,7 @@ pub async fn find_local(base_urls: &[String], limit: Duration) -> Vec<(String, V
 
 async fn list(base: &str) -> Option<Vec<String>> {
     let base = trim_base(base);
-    let client = http_client(base, Duration::ZERO).ok()?;
+    let client = http_client(base, Duration::ZERO, None).ok()?;
     let mut response = client.get(format!("{base}/models")).send().await.ok()?;
     if !response.status().is_success() {
         return None;

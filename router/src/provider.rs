@@ -1,12 +1,17 @@
 //! What the router is told: who provides models, where keys come from, and what a role asks of its model.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use tandem_shared::model::Price;
 use tandem_shared::secret::Secret;
 
+use crate::quirks::Quirks;
 use crate::script::Script;
 
 /// One endpoint, with its key and its patience.
@@ -31,6 +36,35 @@ pub struct Provider {
     pub retries: u32,
     /// How requests get there.
     pub transport: Transport,
+    /// Where this endpoint differs from the common form.
+    pub quirks: Quirks,
+    /// Further fields of each request, put in last. `messages`, `model`, `stream` and `tools` cannot be among them.
+    pub extra_body: Map<String, Value>,
+    /// A PEM file with certificates that are trusted beside the system's own.
+    pub ca_file: Option<PathBuf>,
+    /// Whether a request may travel unencrypted.
+    pub plaintext: Plaintext,
+    /// How the model is offered tools.
+    pub tool_protocol: ToolProtocol,
+}
+
+/// Where `http://` may lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plaintext {
+    /// To this machine only: elsewhere anybody on the way could read the key and the code.
+    LoopbackOnly,
+    /// Anywhere.
+    Allowed,
+}
+
+/// How a model is offered tools, and how it calls them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolProtocol {
+    /// With the `tools` of the API.
+    Native,
+    /// In words, with a JSON schema that the reply must keep to: for servers and models without tool calls.
+    Schema,
 }
 
 /// How a provider's requests travel.
@@ -68,11 +102,22 @@ pub struct Binding {
     pub context_window: Option<u64>,
     /// Prices, when known.
     pub price: Option<Price>,
+    /// Asked in this order when the retries are spent.
+    pub fallback: Vec<FallbackModel>,
+}
+
+/// A model that is asked when the one before it could not be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FallbackModel {
+    /// Name of a [`Provider`].
+    pub provider: String,
+    /// The model's name at that provider; may hold slashes.
+    pub model: String,
 }
 
 impl fmt::Debug for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Headers may carry keys too: only their names are shown.
+        // Headers and extra fields may carry keys too: only their names are shown.
         let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("Provider")
             .field("name", &self.name)
@@ -84,6 +129,11 @@ impl fmt::Debug for Provider {
             .field("idle_timeout", &self.idle_timeout)
             .field("retries", &self.retries)
             .field("transport", &self.transport)
+            .field("quirks", &self.quirks)
+            .field("extra_body", &self.extra_body.keys().collect::<Vec<_>>())
+            .field("ca_file", &self.ca_file)
+            .field("plaintext", &self.plaintext)
+            .field("tool_protocol", &self.tool_protocol)
             .finish()
     }
 }

@@ -143,7 +143,7 @@ impl ToolUseModel for BoundModel {
         sink: DeltaSink<'a>,
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         Box::pin(async move {
-            let body = action_body(&self.binding, self.endpoint.limit_key, &request);
+            let body = action_body(&self.binding, self.endpoint.form(), &request);
             let draft = ask(&self.endpoint, &self.target(), self.role, &body, sink).await?;
             let finish = draft.finish();
             let make_id = || format!("call_{:016x}", fastrand::u64(..));
@@ -165,7 +165,7 @@ impl PlainModel for BoundModel {
         sink: DeltaSink<'a>,
     ) -> BoxFuture<'a, Result<PlainReply, ModelError>> {
         Box::pin(async move {
-            let body = plain_body(&self.binding, self.endpoint.limit_key, &request);
+            let body = plain_body(&self.binding, self.endpoint.form(), &request);
             let draft = ask(&self.endpoint, &self.target(), self.role, &body, sink).await?;
             let finish = draft.finish();
             // Some models put all they have to say into their reasoning, above all when the limit cuts them short.

@@ -1,6 +1,7 @@
 //! The HTTP client and the way through async-openai: what is sent, and how its response gets out unread.
 
 use std::net::IpAddr;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::{Response, Url};
+use reqwest::{Certificate, Response, Url};
 
 /// Takes the real response aside for our own decoder, and gives the client an empty one: its own stream path hides cut
 /// streams and breaks down on some. There is no retry in here.
@@ -54,7 +55,12 @@ impl tower::Service<HttpRequestFactory> for Handover {
 }
 
 /// A client for one base URL. It neither follows redirects, which would carry the key elsewhere, nor tries again.
-pub(crate) fn http_client(base: &str, connect_timeout: Duration) -> Result<reqwest::Client, String> {
+/// `ca_file` holds further certificates to trust, as PEM.
+pub(crate) fn http_client(
+    base: &str,
+    connect_timeout: Duration,
+    ca_file: Option<&Path>,
+) -> Result<reqwest::Client, String> {
     // The first client installs the provider; later calls find it there.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let url = parse_base(base)?;
@@ -72,7 +78,20 @@ pub(crate) fn http_client(base: &str, connect_timeout: Duration) -> Result<reqwe
             builder = builder.tls_certs_only([]);
         }
     }
+    if let Some(path) = ca_file {
+        builder = builder.tls_certs_merge(certificates(path)?);
+    }
     builder.build().map_err(|error| format!("the HTTP client could not be made: {}", reason_of(&error)))
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
+    let shown = path.display();
+    let pem = std::fs::read(path).map_err(|error| format!("ca_file {shown} cannot be read: {error}"))?;
+    match Certificate::from_pem_bundle(&pem) {
+        Ok(found) if found.is_empty() => Err(format!("ca_file {shown} holds no certificate in PEM form")),
+        Ok(found) => Ok(found),
+        Err(error) => Err(format!("ca_file {shown} is not valid PEM: {}", reason_of(&error))),
+    }
 }
 
 /// The base without what people paste along with it.
@@ -89,7 +108,8 @@ pub(crate) fn parse_base(base: &str) -> Result<Url, String> {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether the host is this machine, by its name or address alone.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {

@@ -6,46 +6,40 @@ use tandem_shared::model::{ActionRequest, Message, PlainRequest, Speaker};
 use tandem_shared::tool::ToolSpec;
 
 use crate::provider::Binding;
+use crate::quirks::Quirks;
 
-/// What the limit on an answer is called. OpenAI's newer models refuse the name that everybody else knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LimitKey {
-    /// `max_tokens`.
-    Common,
-    /// `max_completion_tokens`.
-    OpenAi,
+/// Fields that extra ones may not replace.
+pub(crate) const RESERVED: [&str; 4] = ["messages", "model", "stream", "tools"];
+
+/// How one endpoint wants its requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form<'a> {
+    pub(crate) quirks: &'a Quirks,
+    pub(crate) extra: &'a Map<String, Value>,
 }
 
-/// Hosts that want the limit under their own name.
-const OPENAI_HOSTS: [&str; 1] = ["api.openai.com"];
-
-impl LimitKey {
-    /// The name that `host` understands.
-    pub(crate) fn of_host(host: &str) -> LimitKey {
-        if OPENAI_HOSTS.contains(&host) { LimitKey::OpenAi } else { LimitKey::Common }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            LimitKey::Common => "max_tokens",
-            LimitKey::OpenAi => "max_completion_tokens",
-        }
+impl Form<'_> {
+    /// The request as it is sent: in this form, and with the extra fields last.
+    fn give(self, mut body: Map<String, Value>) -> Value {
+        self.quirks.apply(&mut body);
+        body.extend(self.extra.clone());
+        Value::Object(body)
     }
 }
 
 /// The body of a request that offers tools.
-pub(crate) fn action_body(binding: &Binding, limit: LimitKey, request: &ActionRequest) -> Value {
+pub(crate) fn action_body(binding: &Binding, form: Form<'_>, request: &ActionRequest) -> Value {
     let mut messages = system(&request.system);
-    messages.extend(request.messages.iter().filter_map(message));
-    let mut body = head(binding, limit, binding.max_tokens, messages);
+    messages.extend(request.messages.iter().filter_map(|said| message(said, &binding.provider)));
+    let mut body = head(binding, binding.max_tokens, messages);
     if !request.tools.is_empty() {
         body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
     }
-    Value::Object(body)
+    form.give(body)
 }
 
 /// The body of a request in words. It has no `tools` key.
-pub(crate) fn plain_body(binding: &Binding, limit: LimitKey, request: &PlainRequest) -> Value {
+pub(crate) fn plain_body(binding: &Binding, form: Form<'_>, request: &PlainRequest) -> Value {
     let mut messages = system(&request.system);
     messages.extend(request.messages.iter().map(|message| {
         let role = match message.speaker {
@@ -54,15 +48,10 @@ pub(crate) fn plain_body(binding: &Binding, limit: LimitKey, request: &PlainRequ
         };
         json!({ "role": role, "content": message.text })
     }));
-    Value::Object(head(binding, limit, request.max_tokens.or(binding.max_tokens), messages))
+    form.give(head(binding, request.max_tokens.or(binding.max_tokens), messages))
 }
 
-fn head(
-    binding: &Binding,
-    limit: LimitKey,
-    max_tokens: Option<u32>,
-    messages: Vec<Value>,
-) -> Map<String, Value> {
+fn head(binding: &Binding, max_tokens: Option<u32>, messages: Vec<Value>) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(binding.model));
     body.insert("messages".to_owned(), Value::Array(messages));
@@ -72,7 +61,7 @@ fn head(
         body.insert("temperature".to_owned(), json!(temperature));
     }
     if let Some(max_tokens) = max_tokens {
-        body.insert(limit.name().to_owned(), json!(max_tokens));
+        body.insert("max_tokens".to_owned(), json!(max_tokens));
     }
     body
 }
@@ -81,20 +70,28 @@ fn system(text: &str) -> Vec<Value> {
     if text.is_empty() { Vec::new() } else { vec![json!({ "role": "system", "content": text })] }
 }
 
-/// `None` for an assistant message that says and calls nothing: some providers refuse it.
-fn message(message: &Message) -> Option<Value> {
+/// `None` for an assistant message that says and calls nothing: some providers refuse it. Reasoning stays with a turn
+/// that called tools where it came from `provider`: to another one it means nothing.
+fn message(message: &Message, provider: &str) -> Option<Value> {
     match message {
         Message::User { text } => Some(json!({ "role": "user", "content": text })),
         Message::Tool { call_id, text } => {
             Some(json!({ "role": "tool", "tool_call_id": call_id, "content": text }))
         }
-        Message::Assistant { text, calls, reasoning: _ } => match (text.is_empty(), calls.is_empty()) {
+        Message::Assistant { text, calls, reasoning, origin } => match (text.is_empty(), calls.is_empty()) {
             (true, true) => None,
             (false, true) => Some(json!({ "role": "assistant", "content": text })),
             (no_text, false) => {
                 let content = if no_text { Value::Null } else { json!(text) };
                 let calls: Vec<Value> = calls.iter().map(call).collect();
-                Some(json!({ "role": "assistant", "content": content, "tool_calls": calls }))
+                let mut message = json!({ "role": "assistant", "content": content, "tool_calls": calls });
+                let from_here = origin.as_deref().and_then(|origin| origin.split_once('/'));
+                if let (Some((from, _)), Some(reasoning)) = (from_here, reasoning)
+                    && from == provider
+                {
+                    message["reasoning_content"] = json!(reasoning);
+                }
+                Some(message)
             }
         },
     }
@@ -129,6 +126,8 @@ fn tool(spec: &ToolSpec) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
     use tandem_shared::model::PlainMessage;
 
@@ -140,7 +139,13 @@ mod tests {
             max_tokens,
             context_window: None,
             price: None,
+            fallback: Vec::new(),
         }
+    }
+
+    fn common() -> Form<'static> {
+        static COMMON: LazyLock<(Quirks, Map<String, Value>)> = LazyLock::new(Default::default);
+        Form { quirks: &COMMON.0, extra: &COMMON.1 }
     }
 
     fn user(text: &str) -> PlainRequest {
@@ -159,19 +164,18 @@ mod tests {
             "stream": true,
             "stream_options": { "include_usage": true },
         });
-        assert_eq!(plain_body(&binding(None, None), LimitKey::Common, &user("hi")), expect);
+        assert_eq!(plain_body(&binding(None, None), common(), &user("hi")), expect);
     }
 
     #[test]
     fn the_request_s_own_limit_goes_before_the_role_s() {
-        let limit = |own: Option<u32>, key: LimitKey| {
+        let limit = |own: Option<u32>| {
             let request = PlainRequest { max_tokens: own, ..user("hi") };
-            let body = plain_body(&binding(Some(0.5), Some(100)), key, &request);
-            (body["temperature"].clone(), body["max_tokens"].clone(), body["max_completion_tokens"].clone())
+            let body = plain_body(&binding(Some(0.5), Some(100)), common(), &request);
+            (body["temperature"].clone(), body["max_tokens"].clone())
         };
-        assert_eq!(limit(None, LimitKey::Common), (json!(0.5), json!(100), Value::Null));
-        assert_eq!(limit(Some(7), LimitKey::Common), (json!(0.5), json!(7), Value::Null));
-        assert_eq!(limit(Some(7), LimitKey::of_host("api.openai.com")), (json!(0.5), Value::Null, json!(7)));
+        assert_eq!(limit(None), (json!(0.5), json!(100)));
+        assert_eq!(limit(Some(7)), (json!(0.5), json!(7)));
     }
 
     #[test]
@@ -186,11 +190,21 @@ mod tests {
             system: "s".to_owned(),
             messages: vec![
                 Message::User { text: "go".to_owned() },
-                Message::Assistant { text: String::new(), reasoning: Some("r".to_owned()), calls },
+                Message::Assistant {
+                    text: String::new(),
+                    reasoning: Some("r".to_owned()),
+                    origin: None,
+                    calls,
+                },
                 Message::Tool { call_id: "c1".to_owned(), text: "one".to_owned() },
                 Message::Tool { call_id: "c2".to_owned(), text: "bad".to_owned() },
-                Message::Assistant { text: "done".to_owned(), reasoning: None, calls: Vec::new() },
-                Message::Assistant { text: String::new(), reasoning: None, calls: Vec::new() },
+                Message::Assistant {
+                    text: "done".to_owned(),
+                    reasoning: None,
+                    origin: None,
+                    calls: Vec::new(),
+                },
+                Message::Assistant { text: String::new(), reasoning: None, origin: None, calls: Vec::new() },
             ],
             tools: vec![ToolSpec {
                 name: "grep".to_owned(),
@@ -198,7 +212,7 @@ mod tests {
                 parameters: json!({ "type": "object" }),
             }],
         };
-        let body = action_body(&binding(None, None), LimitKey::Common, &request);
+        let body = action_body(&binding(None, None), common(), &request);
         let expect = json!({
             "model": "a/b",
             "messages": [
@@ -220,6 +234,6 @@ mod tests {
         });
         assert_eq!(body, expect);
         let bare = ActionRequest { tools: Vec::new(), ..request };
-        assert_eq!(action_body(&binding(None, None), LimitKey::Common, &bare).get("tools"), None);
+        assert_eq!(action_body(&binding(None, None), common(), &bare).get("tools"), None);
     }
 }

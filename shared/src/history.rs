@@ -53,6 +53,8 @@ pub struct Round {
     pub text: String,
     /// The reply's reasoning.
     pub reasoning: Option<String>,
+    /// `provider/model` that replied.
+    pub model: String,
     /// The calls with their outcomes, in the reply's order.
     pub steps: Vec<Step>,
     /// Notes after all results.
@@ -88,6 +90,7 @@ pub enum Shown {
 struct OpenRound {
     text: String,
     reasoning: Option<String>,
+    model: String,
     calls: Vec<ToolCall>,
     outcomes: BTreeMap<String, Outcome>,
     finish: ReplyEnd,
@@ -146,10 +149,11 @@ impl History {
                 rounds: Vec::new(),
                 end: None,
             }),
-            Record::Replied { text, reasoning, calls, finish, .. } => {
+            Record::Replied { model, text, reasoning, calls, finish, .. } => {
                 self.open = Some(OpenRound {
                     text: text.clone(),
                     reasoning: reasoning.clone(),
+                    model: model.clone(),
                     calls: calls.clone(),
                     outcomes: BTreeMap::new(),
                     finish: *finish,
@@ -220,6 +224,7 @@ impl History {
             number,
             text: open.text,
             reasoning: open.reasoning,
+            model: open.model,
             steps,
             notes: Vec::new(),
             finish: open.finish,

@@ -62,6 +62,18 @@ pub enum Delta {
         /// What went wrong.
         reason: String,
     },
+    /// The retries are spent and another model is asked. Text already heard belongs to the one that failed.
+    Fallback {
+        /// `provider/model` of the other one, from which the reply comes.
+        to: String,
+        /// What went wrong with the one before.
+        reason: String,
+    },
+    /// Something about the endpoint that a person should know; the reply goes on.
+    Alarm {
+        /// For a person.
+        text: String,
+    },
 }
 
 /// What a role is bound to.
@@ -104,6 +116,8 @@ pub enum Message {
         text: String,
         /// The model's reasoning as it came, for providers that want it back.
         reasoning: Option<String>,
+        /// `provider/model` that said it, since reasoning is sent back to nobody else.
+        origin: Option<String>,
         /// The calls, possibly none.
         calls: Vec<ToolCall>,
     },

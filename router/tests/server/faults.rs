@@ -6,7 +6,7 @@ use super::*;
 fn retries(heard: &[Delta]) -> Vec<(u32, String)> {
     let retries = heard.iter().filter_map(|delta| match delta {
         Delta::Retry { attempt, reason, .. } => Some((*attempt, reason.clone())),
-        Delta::Text(_) | Delta::Reasoning(_) => None,
+        _ => None,
     });
     retries.collect()
 }

@@ -12,7 +12,10 @@ use std::time::Duration;
 
 use raw::{Answer, Server, error, sse};
 use serde_json::{Value, json};
-use tandem_router::{Binding, KeySource, Provider, Router, RouterError, Script, Transport, find_local};
+use tandem_router::{
+    Binding, KeySource, Plaintext, Provider, Quirks, Router, RouterError, Script, ToolProtocol, Transport,
+    find_local,
+};
 use tandem_shared::call::ToolCall;
 use tandem_shared::model::{
     ActionRequest, Delta, Finish, Message, ModelError, PlainMessage, PlainReply, PlainRequest, Reply,
@@ -76,6 +79,11 @@ fn provider(base_url: &str) -> Provider {
         idle_timeout: Duration::ZERO,
         retries: 3,
         transport: Transport::Http,
+        quirks: Quirks::default(),
+        extra_body: serde_json::Map::new(),
+        ca_file: None,
+        plaintext: Plaintext::LoopbackOnly,
+        tool_protocol: ToolProtocol::Native,
     }
 }
 
@@ -87,6 +95,7 @@ fn router(provider: Provider) -> Router {
         max_tokens: None,
         context_window: Some(8_192),
         price: None,
+        fallback: Vec::new(),
     };
     Router::new(vec![provider], Role::ALL.map(|role| (role, binding.clone())).into()).unwrap()
 }

@@ -55,7 +55,8 @@ async fn an_acting_model_offers_tools_and_calls_them() {
     assert_eq!(server.seen()[0].json()["tools"][0]["function"]["name"], "grep");
 
     // The server uses the id again; in one conversation ids must differ.
-    let earlier = Message::Assistant { text: String::new(), reasoning: None, calls: first.calls };
+    let earlier =
+        Message::Assistant { text: String::new(), reasoning: None, origin: None, calls: first.calls };
     let second = act(&router, vec![earlier]).await.unwrap();
     assert_eq!(second.calls.len(), 1);
     assert!(second.calls[0].id.starts_with("call_"), "{:?}", second.calls);
@@ -194,6 +195,7 @@ fn what_can_be_known_to_be_wrong_is_said_at_once() {
         max_tokens: None,
         context_window: None,
         price: None,
+        fallback: Vec::new(),
     };
     let bind = |providers: Vec<Provider>| {
         Router::new(providers, HashMap::from([(Role::Planner, binding.clone())])).unwrap_err().to_string()
@@ -203,7 +205,7 @@ fn what_can_be_known_to_be_wrong_is_said_at_once() {
     let named = |base: &str| Provider { name: "q".to_owned(), ..provider(base) };
     let expect = "the provider q: base_url \"h/v1\" is not usable: relative URL without a base";
     assert_eq!(bind(vec![named("h/v1")]), expect);
-    let bad = Provider { headers: vec![("x y".to_owned(), "z".to_owned())], ..named("http://h") };
+    let bad = Provider { headers: vec![("x y".to_owned(), "z".to_owned())], ..named("https://h") };
     let expect = "the provider q: the header \"x y\" has a name or value that HTTP does not allow";
     assert_eq!(bind(vec![bad]), expect);
 

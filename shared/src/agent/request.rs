@@ -138,20 +138,25 @@ impl Agent<'_> {
         let request = self.action_request();
         let estimate = context::request_tokens(&request.system, &request.messages, &request.tools);
         let heard = Mutex::new(String::new());
+        let answering = Mutex::new(self.model.info());
         let sink = |delta: Delta| {
             match &delta {
                 Delta::Text(text) => locked(&heard).push_str(text),
                 Delta::Retry { .. } => locked(&heard).clear(),
-                Delta::Reasoning(_) => {}
+                Delta::Fallback { to, .. } => {
+                    locked(&heard).clear();
+                    stand_in(&mut locked(&answering), to);
+                }
+                Delta::Reasoning(_) | Delta::Alarm { .. } => {}
             }
             self.tell(delta);
         };
-        let info = self.model.info();
         let reply = tokio::select! {
             biased;
             () = self.interrupt.raised() => None,
             reply = self.model.act(request, &sink) => Some(reply),
         };
+        let info = locked(&answering).clone();
         let Some(reply) = reply else {
             let text = locked(&heard).clone();
             if !text.is_empty() {
@@ -196,8 +201,12 @@ impl Agent<'_> {
     ) -> Result<Result<String, ModelError>, End> {
         let sent: String = request.messages.iter().map(|message| message.text.as_str()).collect();
         let estimate = context::estimate(&request.system) + context::estimate(&sent);
-        let silent = |delta: Delta| {
-            if matches!(delta, Delta::Retry { .. }) {
+        let answering = Mutex::new(model.info());
+        let silent = |delta: Delta| match &delta {
+            Delta::Text(_) | Delta::Reasoning(_) => {}
+            Delta::Retry { .. } | Delta::Alarm { .. } => self.tell(delta),
+            Delta::Fallback { to, .. } => {
+                stand_in(&mut locked(&answering), to);
                 self.tell(delta);
             }
         };
@@ -210,7 +219,7 @@ impl Agent<'_> {
             Ok(reply) => reply,
             Err(error) => return Ok(Err(error)),
         };
-        let info = model.info();
+        let info = locked(&answering).clone();
         let spent = self.spent(&info, reply.usage, estimate, &reply.text);
         self.store.record([Record::Said { role, model: info.name, text: reply.text.clone(), spent }])?;
         self.tell_usage(role.into());
@@ -279,6 +288,10 @@ impl Agent<'_> {
             Delta::Retry { attempt, wait, reason } => {
                 Event::Retry { attempt, wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX), reason }
             }
+            Delta::Fallback { to, reason } => {
+                Event::Notice { text: format!("{reason}; asking {to} instead") }
+            }
+            Delta::Alarm { text } => Event::Notice { text },
         });
     }
 
@@ -317,6 +330,12 @@ impl Agent<'_> {
     }
 }
 
-fn locked(text: &Mutex<String>) -> std::sync::MutexGuard<'_, String> {
-    text.lock().unwrap_or_else(PoisonError::into_inner)
+/// Another model answers. Its price is not known here, so its cost is not made up.
+fn stand_in(info: &mut ModelInfo, name: &str) {
+    name.clone_into(&mut info.name);
+    info.price = None;
+}
+
+fn locked<T>(value: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

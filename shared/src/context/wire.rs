@@ -137,6 +137,7 @@ impl Messages {
             self.list.push(Message::Assistant {
                 text,
                 reasoning: round.reasoning.clone(),
+                origin: Some(round.model.clone()),
                 calls: round.steps.iter().map(|step| step.call.clone()).collect(),
             });
         }
