@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tandem_router::{
-    Binding, KeySource, Plaintext, Provider, Quirks, Router, RouterError, Script, ToolProtocol, Transport,
+    Binding, Cassette, KeySource, Plaintext, Provider, Quirks, Recorder, Router, RouterError, ToolProtocol,
+    Transport,
 };
 use tandem_shared::role::Role;
 use tandem_shared::secret::Secret;
@@ -17,8 +18,10 @@ use crate::config::{Config, Endpoint};
 pub enum Route {
     /// To the configured endpoints.
     Endpoints,
-    /// To a script that stands in for every endpoint.
-    Script(Arc<Script>),
+    /// To the configured endpoints, and written down.
+    Recording(Arc<Recorder>),
+    /// To a cassette that stands in for every endpoint.
+    Cassette(Arc<Cassette>),
 }
 
 /// Builds the router for all roles that are bound.
@@ -64,7 +67,8 @@ fn provider(endpoint: Endpoint, env: &BTreeMap<String, String>, route: &Route) -
         retries: endpoint.retries,
         transport: match route {
             Route::Endpoints => Transport::Http,
-            Route::Script(script) => Transport::Scripted(script.clone()),
+            Route::Recording(recorder) => Transport::Recorded(recorder.clone()),
+            Route::Cassette(cassette) => Transport::Replayed(cassette.clone()),
         },
         quirks: Quirks::default(),
         extra_body: serde_json::Map::new(),

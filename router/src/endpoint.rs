@@ -17,10 +17,13 @@ use crate::provider::{Plaintext, Provider, Transport};
 use crate::transport::{Handover, http_client, is_loopback, parse_base, reason_of, trim_base};
 use crate::wire::{Form, RESERVED};
 
+/// Shorter values of headers are words, as in `x-team: blue`.
+const SHORTEST_SECRET: usize = 8;
+
 /// A provider with what it needs to send.
 pub(crate) struct Endpoint {
     pub(crate) provider: Provider,
-    /// Without a trailing slash. Empty for a script.
+    /// Without a trailing slash. Empty for a cassette.
     pub(crate) base: String,
     headers: HeaderMap,
     http: OnceLock<Result<reqwest::Client, String>>,
@@ -43,8 +46,8 @@ impl Endpoint {
             return Err(RouterError::ExtraBody { provider: provider.name, key });
         }
         let base = match &provider.transport {
-            Transport::Scripted(_) => String::new(),
-            Transport::Http => {
+            Transport::Replayed(_) => String::new(),
+            Transport::Http | Transport::Recorded(_) => {
                 let base = trim_base(&provider.base_url);
                 let url = parse_base(base).map_err(|reason| RouterError::BaseUrl {
                     provider: provider.name.clone(),
@@ -71,7 +74,7 @@ impl Endpoint {
 
     /// The key, read at the first use.
     pub(crate) async fn key(&self) -> Result<Option<Secret>, Fault> {
-        if let Transport::Scripted(_) = self.provider.transport {
+        if let Transport::Replayed(_) = self.provider.transport {
             return Ok(None);
         }
         let cell = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -96,14 +99,18 @@ impl Endpoint {
         body: &Value,
         key: Option<&Secret>,
     ) -> Result<Response, Fault> {
-        if let Transport::Scripted(script) = &self.provider.transport {
-            return script.answer(role, body);
+        if let Transport::Replayed(cassette) = &self.provider.transport {
+            return cassette.answer(role, body);
         }
         let handover = Handover {
             http: self.http()?,
             authorization: self.authorization(key)?,
             headers: self.headers.clone(),
             response: Arc::default(),
+        };
+        let take = match &self.provider.transport {
+            Transport::Recorded(recorder) => Some(recorder.begin(role, body, self.secrets(key))?),
+            Transport::Http | Transport::Replayed(_) => None,
         };
         // The client is given no key: its configuration panics on a key that is no header value, and reads variables
         // that are not meant for this provider. The service below puts the right headers in.
@@ -116,14 +123,25 @@ impl Endpoint {
             async_openai::Client::build(handover.http.clone(), config).with_http_service(handover.clone());
         let sent: Result<Value, OpenAIError> = client.chat().create_byot(body).await;
         let response = handover.response.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match (response, sent) {
+        let answer = match (response, sent) {
             (Some(response), _) => Ok(response),
             (None, Err(OpenAIError::Reqwest(error))) => Err(self.fault_of(error)),
             (None, Err(error)) => {
                 Err(Fault::NotConfigured(format!("the request could not be made: {error}")))
             }
             (None, Ok(_)) => Err(Fault::Protocol("the request was answered without a response".to_owned())),
+        };
+        match take {
+            Some(take) => take.note(answer),
+            None => answer,
         }
+    }
+
+    /// What no record of a request may show: the key, and the values of headers that are long enough to be one.
+    fn secrets(&self, key: Option<&Secret>) -> Vec<String> {
+        let key = key.map(|key| key.expose().trim().to_owned()).filter(|key| !key.is_empty());
+        let values = self.provider.headers.iter().map(|(_, value)| value.trim().to_owned());
+        key.into_iter().chain(values.filter(|value| value.len() >= SHORTEST_SECRET)).collect()
     }
 
     /// Asks for the list of models.

@@ -53,7 +53,12 @@ pub enum RouterError {
         /// The field.
         key: &'static str,
     },
-    /// A script that cannot be read.
-    #[error("the script of replies is not valid: {0}")]
-    Script(String),
+    /// A cassette that cannot be read.
+    #[error("the cassette is not valid at line {line}: {reason}")]
+    Cassette {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
 }

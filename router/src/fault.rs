@@ -66,8 +66,8 @@ pub(crate) enum Fault {
     Protocol(String),
     /// Nothing can be sent as things are set up.
     NotConfigured(String),
-    /// A script has nothing left to say.
-    ScriptOver(String),
+    /// A cassette has no answer to this, or could not be written.
+    Cassette(String),
 }
 
 /// Whom a request went to, for error texts.
@@ -114,7 +114,7 @@ impl Fault {
         match self {
             Fault::Status { status, .. } => matches!(status, 408 | 409 | 429 | 500..),
             Fault::Network(_) | Fault::Timeout { .. } | Fault::Protocol(_) => true,
-            Fault::NotConfigured(_) | Fault::ScriptOver(_) => false,
+            Fault::NotConfigured(_) | Fault::Cassette(_) => false,
         }
     }
 
@@ -150,7 +150,7 @@ impl Fault {
             Fault::Network(reason)
             | Fault::Protocol(reason)
             | Fault::NotConfigured(reason)
-            | Fault::ScriptOver(reason) => reason.clone(),
+            | Fault::Cassette(reason) => reason.clone(),
         }
     }
 
@@ -175,7 +175,7 @@ impl Fault {
                 ModelError::Network { model, url: target.url.clone(), reason, attempts }
             }
             Fault::Timeout { phase, limit } => ModelError::Timeout { model, phase, limit, attempts },
-            Fault::Protocol(reason) | Fault::ScriptOver(reason) => {
+            Fault::Protocol(reason) | Fault::Cassette(reason) => {
                 ModelError::Protocol { model, reason, attempts }
             }
             Fault::NotConfigured(reason) => ModelError::NotConfigured(format!("{model}: {reason}")),

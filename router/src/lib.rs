@@ -8,7 +8,7 @@ mod provider;
 mod quirks;
 mod error;
 mod local;
-mod script;
+mod cassette;
 
 mod ask;
 mod endpoint;
@@ -16,6 +16,7 @@ mod transport;
 mod fault;
 mod clean;
 mod wire;
+mod script;
 
 mod decode;
 mod assemble;
@@ -28,6 +29,7 @@ mod case_files;
 #[cfg(test)]
 mod cases;
 
+pub use cassette::{Cassette, Head, Recorder};
 pub use error::RouterError;
 pub use local::find_local;
 pub use provider::{Binding, FallbackModel, KeySource, Plaintext, Provider, ToolProtocol, Transport};
@@ -36,4 +38,3 @@ pub use quirks::{
     SystemRole,
 };
 pub use router::Router;
-pub use script::Script;

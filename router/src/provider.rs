@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use tandem_shared::model::Price;
 use tandem_shared::secret::Secret;
 
+use crate::cassette::{Cassette, Recorder};
 use crate::quirks::Quirks;
-use crate::script::Script;
 
 /// One endpoint, with its key and its patience.
 #[derive(Clone)]
@@ -72,8 +72,10 @@ pub enum ToolProtocol {
 pub enum Transport {
     /// To a server.
     Http,
-    /// Nowhere: replies come from a script, through the same decoder.
-    Scripted(Arc<Script>),
+    /// To a server, and written down.
+    Recorded(Arc<Recorder>),
+    /// Nowhere: replies come from a cassette, through the same decoder.
+    Replayed(Arc<Cassette>),
 }
 
 /// Where a key comes from.

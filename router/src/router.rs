@@ -78,13 +78,13 @@ impl Router {
         self.bound.get(&role).map_or_else(|| Unbound(role).model_info(), |model| model.model_info())
     }
 
-    /// Asks the provider of a role for its models, once and for a few seconds. A script answers with the role's model.
+    /// Asks the provider of a role for its models, once and for a few seconds. A cassette answers with the role's model.
     ///
     /// # Errors
     /// As for a request, after one try.
     pub async fn probe(&self, role: Role) -> Result<Vec<String>, ModelError> {
         let model = self.bound.get(&role).ok_or_else(|| Unbound(role).error())?;
-        if let Transport::Scripted(_) = model.endpoint.provider.transport {
+        if let Transport::Replayed(_) = model.endpoint.provider.transport {
             return Ok(vec![model.binding.model.clone()]);
         }
         let too_slow = Fault::Timeout { phase: "waiting for the list of models", limit: PROBE_TIME };

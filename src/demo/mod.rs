@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tandem_router::Script;
+use tandem_router::Cassette;
 use tandem_shared::event::Op;
 use tandem_shared::folded::Folded;
 use tandem_shared::proof::Verdict;
@@ -20,7 +20,7 @@ use crate::scene::{Failure, Scene};
 use crate::session::{self, Attendance, Setup, Start};
 use crate::wiring::Route;
 
-const SCRIPT: &str = include_str!("script.json");
+const SCRIPT: &str = include_str!("script.jsonl");
 /// The bundled crate.
 const PROJECT: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("project/Cargo.toml")),
@@ -75,8 +75,8 @@ async fn carry_out(
     scene.input.user_file = None;
     scene.input.env.clear();
     let person = (scene.attendance() == Attendance::Attended).then(Lines::read);
-    let script = Script::parse(SCRIPT).map_err(|error| Failure::new(error, Exit::NotCompleted))?;
-    let setup = Setup { route: Route::Script(Arc::new(script)), ..scene.setup(scene.attendance())? };
+    let script = Cassette::parse(SCRIPT).map_err(|error| Failure::new(error, Exit::NotCompleted))?;
+    let setup = Setup { route: Route::Cassette(Arc::new(script)), ..scene.setup(scene.attendance())? };
     let mut show = scene.show(Text::one_task());
     let handle = session::open(setup, &Start::New)?;
     let id = handle.id.clone();

@@ -1,6 +1,7 @@
 //! The router against a server on loopback that says, stalls and cuts exactly what a test wants.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod cassette;
 mod faults;
 mod raw;
 mod requests;
@@ -13,8 +14,7 @@ use std::time::Duration;
 use raw::{Answer, Server, error, sse};
 use serde_json::{Value, json};
 use tandem_router::{
-    Binding, KeySource, Plaintext, Provider, Quirks, Router, RouterError, Script, ToolProtocol, Transport,
-    find_local,
+    Binding, Cassette, KeySource, Plaintext, Provider, Quirks, Router, ToolProtocol, Transport, find_local,
 };
 use tandem_shared::call::ToolCall;
 use tandem_shared::model::{

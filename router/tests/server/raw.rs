@@ -15,6 +15,8 @@ pub enum Answer {
     Close(String),
     /// Writes the pieces apart and takes the next request on the same connection.
     Keep(Vec<String>),
+    /// The same with pieces that may be cut in the middle of a character.
+    KeepBytes(Vec<Vec<u8>>),
     /// Writes the bytes, then waits for the client to close.
     Hold(String),
     /// Writes the pieces with a pause before each, and closes.
@@ -113,10 +115,11 @@ impl Server {
                     // A client that went away is what some tests are about: writing may fail.
                     match answers.next() {
                         Some(Answer::Keep(pieces)) => {
-                            for piece in pieces {
-                                drop(stream.write_all(piece.as_bytes()).await);
-                                tokio::time::sleep(Duration::from_millis(1)).await;
-                            }
+                            keep(&mut stream, pieces.into_iter().map(String::into_bytes)).await;
+                            continue;
+                        }
+                        Some(Answer::KeepBytes(pieces)) => {
+                            keep(&mut stream, pieces.into_iter()).await;
                             continue;
                         }
                         Some(Answer::Close(text)) => drop(stream.write_all(text.as_bytes()).await),
@@ -160,6 +163,14 @@ impl Server {
     /// Returns once the client of a held answer has closed.
     pub async fn closed(&self) {
         self.closed.notified().await;
+    }
+}
+
+async fn keep(stream: &mut TcpStream, pieces: impl Iterator<Item = Vec<u8>>) {
+    for piece in pieces {
+        // A client that went away is what some tests are about.
+        drop(stream.write_all(&piece).await);
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
 

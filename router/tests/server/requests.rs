@@ -148,15 +148,15 @@ async fn local_servers_are_found_without_a_key_and_in_order() {
 
 #[tokio::test]
 async fn a_script_streams_replies_by_role_until_it_is_over() {
-    let script = json!({ "replies": [
-        { "role": "planner", "text": "Ich sehe später nach – 😀 in aller Ruhe.", "reasoning": "hm",
-          "calls": [{ "name": "grep", "arguments": { "q": "é" } }, { "name": "odd", "arguments": "{not json" }] },
-        { "role": "thinking", "text": "words" },
-    ] });
-    let script = Arc::new(Script::parse(&script.to_string()).unwrap());
+    let planner = json!({
+        "role": "planner", "text": "Ich sehe später nach – 😀 in aller Ruhe.", "reasoning": "hm",
+        "calls": [{ "name": "grep", "arguments": { "q": "é" } }, { "name": "odd", "arguments": "{not json" }],
+    });
+    let thinking = json!({ "role": "thinking", "text": "words" });
+    let script = Arc::new(Cassette::parse(&format!("{planner}\n{thinking}\n")).unwrap());
     let router = router(Provider {
         key: Arc::new(Missing),
-        transport: Transport::Scripted(script),
+        transport: Transport::Replayed(script),
         ..provider("not looked at")
     });
 
@@ -182,7 +182,7 @@ async fn a_script_streams_replies_by_role_until_it_is_over() {
     assert_eq!(router.probe(Role::Executor).await.unwrap(), ["m"]);
     let error = planner.act(request, &|_| {}).await.unwrap_err();
     let expect = "p/m: the server broke the protocol, after 1 tries: \
-                  the script has no reply left for the role planner; add one to its replies";
+                  the cassette has no answer left for the role planner";
     assert_eq!(error.to_string(), expect);
 }
 
@@ -208,8 +208,6 @@ fn what_can_be_known_to_be_wrong_is_said_at_once() {
     let bad = Provider { headers: vec![("x y".to_owned(), "z".to_owned())], ..named("https://h") };
     let expect = "the provider q: the header \"x y\" has a name or value that HTTP does not allow";
     assert_eq!(bind(vec![bad]), expect);
-
-    assert!(matches!(Script::parse("{\"replies\": [{\"role\": \"cook\"}]}"), Err(RouterError::Script(_))));
 }
 
 #[tokio::test]
