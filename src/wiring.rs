@@ -4,10 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tandem_router::{
-    Binding, Cassette, KeySource, Plaintext, Provider, Quirks, Recorder, Router, RouterError, ToolProtocol,
-    Transport,
-};
+use tandem_router::{Binding, Cassette, KeySource, Provider, Recorder, Router, RouterError, Transport};
 use tandem_shared::role::Role;
 use tandem_shared::secret::Secret;
 
@@ -33,7 +30,8 @@ pub fn router(config: &Config, env: &BTreeMap<String, String>, route: &Route) ->
     let mut providers: BTreeMap<String, Provider> = BTreeMap::new();
     for role in Role::ALL {
         let Some(bound) = config.binding(role) else { continue };
-        if let Some(endpoint) = config.endpoint(&bound.provider) {
+        let asked = bound.fallback.iter().map(|next| &next.provider).chain([&bound.provider]);
+        for endpoint in asked.filter_map(|name| config.endpoint(name)) {
             let name = endpoint.name.clone();
             providers.entry(name).or_insert_with(|| provider(endpoint, env, route));
         }
@@ -46,7 +44,7 @@ pub fn router(config: &Config, env: &BTreeMap<String, String>, route: &Route) ->
                 max_tokens: bound.max_tokens,
                 context_window: bound.context_window,
                 price: bound.price,
-                fallback: Vec::new(),
+                fallback: bound.fallback,
             },
         );
     }
@@ -70,11 +68,11 @@ fn provider(endpoint: Endpoint, env: &BTreeMap<String, String>, route: &Route) -
             Route::Recording(recorder) => Transport::Recorded(recorder.clone()),
             Route::Cassette(cassette) => Transport::Replayed(cassette.clone()),
         },
-        quirks: Quirks::default(),
-        extra_body: serde_json::Map::new(),
-        ca_file: None,
-        plaintext: Plaintext::Allowed,
-        tool_protocol: ToolProtocol::Native,
+        quirks: endpoint.quirks,
+        extra_body: endpoint.extra_body,
+        ca_file: endpoint.ca_file,
+        plaintext: endpoint.plaintext,
+        tool_protocol: endpoint.tool_protocol,
     }
 }
 

@@ -1,8 +1,11 @@
 //! Which model a role is bound to, and how its provider is reached.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+use tandem_router::{FallbackModel, Plaintext, Quirks, ToolProtocol};
 use tandem_shared::model::Price;
 use tandem_shared::role::Role;
 
@@ -29,6 +32,8 @@ pub struct RoleBinding {
     pub context_window: Option<u64>,
     /// For a million tokens, when known.
     pub price: Option<Price>,
+    /// Asked in this order when the model cannot be reached; every provider is one of [`Config::providers`].
+    pub fallback: Vec<FallbackModel>,
 }
 
 /// How a provider is reached.
@@ -56,6 +61,16 @@ pub struct Endpoint {
     pub retry_max: Duration,
     /// Protocol faults after which the task ends.
     pub protocol_faults: u32,
+    /// How tools are offered.
+    pub tool_protocol: ToolProtocol,
+    /// Where the endpoint differs from the common form of a request.
+    pub quirks: Quirks,
+    /// Further fields of each request.
+    pub extra_body: Map<String, Value>,
+    /// A PEM file with certificates that are trusted beside the system's own.
+    pub ca_file: Option<PathBuf>,
+    /// Where `http://` may lead.
+    pub plaintext: Plaintext,
 }
 
 impl Config {
@@ -75,6 +90,10 @@ impl Config {
             max_tokens: followed.iter().find_map(|settings| settings.max_tokens),
             context_window: followed.iter().find_map(|settings| settings.context_window),
             price: followed.iter().find_map(|settings| settings.price),
+            fallback: followed
+                .iter()
+                .find_map(|settings| settings.fallback.as_deref())
+                .map_or_else(Vec::new, models),
         })
     }
 
@@ -106,6 +125,15 @@ impl Config {
             retry_first: Duration::from_millis(network.retry_first_ms),
             retry_max: Duration::from_secs(network.retry_max_s),
             protocol_faults: network.protocol_faults,
+            tool_protocol: provider.tool_protocol.unwrap_or(ToolProtocol::Native),
+            // Nothing said is the common form.
+            quirks: provider.quirks.clone().unwrap_or_default(),
+            extra_body: provider.extra_body.clone().unwrap_or_default(),
+            ca_file: provider.ca_file.clone(),
+            plaintext: match provider.allow_http {
+                Some(true) => Plaintext::Allowed,
+                Some(false) | None => Plaintext::LoopbackOnly,
+            },
         })
     }
 }
@@ -125,6 +153,12 @@ pub fn chain(role: Role) -> &'static [Role] {
 /// Splits `provider/name` at the first `/`, since names of models may hold more; `None` when a half is missing.
 pub fn split(text: &str) -> Option<(&str, &str)> {
     text.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty())
+}
+
+fn models(texts: &[String]) -> Vec<FallbackModel> {
+    let both = texts.iter().filter_map(|text| split(text));
+    both.map(|(provider, model)| FallbackModel { provider: provider.to_owned(), model: model.to_owned() })
+        .collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use toml::Value;
 use toml::de::{DeTable, DeValue};
 
+use super::address;
 use super::error::{ConfigError, Fault, Origin};
 use super::layer::{KeyPath, Layer};
 use super::nearest;
@@ -158,7 +159,30 @@ fn plain(value: &DeValue<'_>, shape: &Shape) -> Option<Value> {
             let items: Option<Vec<Value>> = items.iter().map(|item| plain(item.get_ref(), inner)).collect();
             items.map(Value::Array)
         }
+        (Shape::Any, value) => any(value),
         _ => None,
+    }
+}
+
+/// The value, if JSON has it too.
+fn any(value: &DeValue<'_>) -> Option<Value> {
+    match value {
+        DeValue::String(_) => plain(value, &Shape::Text),
+        DeValue::Integer(_) => plain(value, &Shape::Whole(i64::MIN, i64::MAX)),
+        DeValue::Float(_) => plain(value, &Shape::Number),
+        DeValue::Boolean(_) => plain(value, &Shape::Flag),
+        DeValue::Array(items) => {
+            let items: Option<Vec<Value>> = items.iter().map(|item| any(item.get_ref())).collect();
+            items.map(Value::Array)
+        }
+        DeValue::Table(table) => {
+            let fields: Option<toml::Table> = table
+                .iter()
+                .map(|(name, value)| Some((name.get_ref().to_string(), any(value.get_ref())?)))
+                .collect();
+            fields.map(Value::Table)
+        }
+        DeValue::Datetime(_) => None,
     }
 }
 
@@ -197,9 +221,14 @@ fn misused(key: &KeyPath, value: &DeValue<'_>) -> Option<String> {
                 "`{key}` takes the name of an environment variable, as in \"OPENAI_API_KEY\"; never the key itself"
             ))
         }
-        ["providers", _, "base_url"] if value.as_str().is_some_and(has_password) => Some(format!(
+        ["providers", _, "base_url"] if value.as_str().is_some_and(address::has_password) => Some(format!(
             "`{key}` holds a password, and a key never stands on a command line or in a file; {where_to}"
         )),
+        // A table here is a value: what it holds is seen nowhere else.
+        ["providers", _, "extra_body", _, ..] => value
+            .as_table()?
+            .iter()
+            .find_map(|(name, value)| misused(&key.join(name.get_ref()), value.get_ref())),
         ["providers" | "profiles", name, ..] if !is_name(name) => {
             Some(format!("`{key}`: a name has letters, digits, `-` and `_` only"))
         }
@@ -219,12 +248,6 @@ fn is_name(name: &str) -> bool {
 fn is_variable(name: &str) -> bool {
     let letters = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     letters && name.bytes().next().is_some_and(|b| !b.is_ascii_digit())
-}
-
-/// Whether the authority of a URL has a user part.
-fn has_password(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
 }
 
 fn unknown(root: &Shape, key: &KeyPath, known: usize) -> String {

@@ -1,12 +1,13 @@
-//! `config/default.toml`: the defaults themselves, and why each is what it is.
+//! `config/default.toml` and `config/presets.toml`: the defaults themselves, and why each is what it is.
 
 use super::check;
 use super::error::{ConfigError, Origin};
 use super::layer::{KeyPath, Layer};
 use super::shape::{NAME, Shape};
 
-/// The file, as it is built in.
-pub const TEXT: &str = include_str!("../../config/default.toml");
+/// The two files as one, as they are built in.
+pub const TEXT: &str =
+    concat!(include_str!("../../config/default.toml"), "\n", include_str!("../../config/presets.toml"));
 
 /// Stands for any role, in a heading of the file.
 const ROLE: &str = "ROLE";
@@ -94,10 +95,10 @@ mod tests {
         let known: BTreeSet<KeyPath> = shape
             .keys()
             .into_iter()
-            // A header's name is the user's own, so the setting is `headers` itself.
+            // The name of a header or a field is the user's own, so the setting is the table itself.
             .filter(|(key, shape)| !shape.is_table() && key.0.last().is_some_and(|last| last != NAME))
             .map(|(key, _)| key)
-            .chain([KeyPath::of(["providers", NAME, "headers"])])
+            .chain(["headers", "extra_body"].map(|table| KeyPath::of(["providers", NAME, table])))
             .collect();
         let documented = documented();
         let missing: Vec<String> = known

@@ -143,14 +143,21 @@ pub fn merge<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Layer {
 
 /// Setting the last part of a key in a higher layer takes these neighbours of lower layers away.
 const DISPLACED: [(&str, &[&str]); 3] = [
-    // Another model has another window and another price.
-    ("model", &["context_window", "price"]),
+    // Another model has another window and another price, and another one takes its place: whoever asks a local model
+    // for one run does not want a hosted one when it is down.
+    ("model", &["context_window", "price", "fallback"]),
     ("api_key_env", &["api_key_command"]),
     ("api_key_command", &["api_key_env"]),
 ];
 
 fn displace(merged: &mut Layer, key: &KeyPath) {
     let Some((last, section)) = key.0.split_last() else { return };
+    if key.within(&["providers", "openai", "base_url"]) {
+        // `openai` is the name under which OPENAI_BASE_URL asks any server; what the preset knows holds for OpenAI's own.
+        merged.entries.retain(|other, entry| {
+            !(other.within(&["providers", "openai", "quirks"]) && entry.origin == Origin::Default)
+        });
+    }
     if !matches!(section.first().map(String::as_str), Some("roles" | "providers" | "profiles")) {
         return;
     }

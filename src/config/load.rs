@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::Value;
 
+use super::binding::ENV_PROVIDER;
 use super::choose::{self, Names};
 use super::environment::{self, FromEnvironment};
 use super::error::{ConfigError, Origin};
@@ -65,7 +66,11 @@ pub fn load(input: &Input) -> Result<Loaded, ConfigError> {
     layers.push(env);
     layers.extend(flag_profile);
     layers.push(flags);
-    let merged = merge(&layers);
+    let mut merged = merge(&layers);
+    // What a file says of `env` waits until the environment makes that provider.
+    if merged.get(["providers", ENV_PROVIDER, "base_url"]).is_none() {
+        merged.entries.retain(|key, _| !key.within(&["providers", ENV_PROVIDER]));
+    }
     if one_model {
         notices.extend(choose::elsewhere(&merged));
     }

@@ -21,6 +21,7 @@ mod environment;
 mod flags;
 mod profile;
 
+mod address;
 mod check;
 mod defaults;
 mod layer;

@@ -67,9 +67,7 @@ fn danger(key: &KeyPath, entry: &Entry, own: &Layer, used: &[String]) -> Option<
                 };
                 rank(Some(&entry.value)) > rank(mine)
             }
-            When::Above => {
-                limit(Some(&entry.value)) > limit(mine)
-            }
+            When::Above => limit(Some(&entry.value)) > limit(mine),
         };
         return dangerous.then(|| (*why).to_owned());
     }
@@ -85,12 +83,13 @@ fn limit(value: Option<&toml::Value>) -> f64 {
 /// A project may choose among the providers that its user has chosen. To bring in another one would send the user's code
 /// to somebody who did not have it before. A user who has bound nothing has chosen nobody yet.
 fn other_provider(key: &KeyPath, entry: &Entry, own: &Layer, used: &[String]) -> Option<String> {
-    let text = entry.value.as_str()?;
     let roles;
     let named = match key.parts().as_slice() {
-        ["roles", _, "model"] | ["profiles", _, "roles", _, "model"] => vec![split(text)?.0],
+        ["roles", _, "model" | "fallback"] | ["profiles", _, "roles", _, "model" | "fallback"] => {
+            providers_in(&entry.value)
+        }
         ["profile"] => {
-            roles = profile::roles(own, text);
+            roles = profile::roles(own, entry.value.as_str()?);
             providers_of(&roles)
         }
         _ => return None,
@@ -100,12 +99,20 @@ fn other_provider(key: &KeyPath, entry: &Entry, own: &Layer, used: &[String]) ->
         .then(|| format!("sends your code to the provider `{other}`, which you have not chosen for it"))
 }
 
-/// The providers that the roles of `layer` name; profiles are left out.
+/// The providers that the roles of `layer` name, those of fallback models included; profiles are left out.
 pub fn providers_of(layer: &Layer) -> Vec<&str> {
-    let models =
-        layer.entries.iter().filter(|(key, _)| matches!(key.parts().as_slice(), ["roles", _, "model"]));
-    models
-        .filter_map(|(_, entry)| entry.value.as_str().and_then(split))
-        .map(|(provider, _)| provider)
-        .collect()
+    let named = layer
+        .entries
+        .iter()
+        .filter(|(key, _)| matches!(key.parts().as_slice(), ["roles", _, "model" | "fallback"]));
+    named.flat_map(|(_, entry)| providers_in(&entry.value)).collect()
+}
+
+/// The providers of one model or of a list of models.
+fn providers_in(value: &toml::Value) -> Vec<&str> {
+    let texts = match value {
+        toml::Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    texts.iter().filter_map(toml::Value::as_str).filter_map(split).map(|(provider, _)| provider).collect()
 }

@@ -1,7 +1,8 @@
 //! What must hold between settings once all layers are merged; each fault is told where the value was set.
 
-use toml::Value;
+use std::path::Path;
 
+use super::address;
 use super::binding::{ENV_PROVIDER, split};
 use super::error::{Fault, Origin};
 use super::layer::{Entry, KeyPath, Layer};
@@ -34,6 +35,9 @@ const AT_LEAST_ONE: [[&str; 2]; 21] = [
 
 /// The stages of the context, mildest first; a later one may not come before an earlier one.
 const STAGES: [&str; 5] = ["warn", "mask", "prune", "aggressive", "compact"];
+
+/// Fields of a request that no setting may take the place of: the router puts further fields in last.
+const OWN_FIELDS: [&str; 4] = ["messages", "model", "stream", "tools"];
 
 /// All that does not hold.
 pub fn faults(merged: &Layer) -> Vec<Fault> {
@@ -133,13 +137,24 @@ fn providers(merged: &Layer, found: &mut Faults) {
                     format!("[providers.{name}] has no base_url, as in \"http://localhost:11434/v1\""),
                 );
             }
-            (Some(entry), _) if !is_url(&entry.value) => {
+            (Some(entry), _) => base_url(name, entry, at("allow_http"), found),
+            (None, None) => {}
+        }
+        if let Some(entry) = at("ca_file")
+            && !entry.value.as_str().is_some_and(|path| Path::new(path).is_absolute())
+        {
+            found.add(
+                entry,
+                format!("`providers.{name}.ca_file` is {}, but takes an absolute path: what it would be relative to is not the same for every file", entry.value),
+            );
+        }
+        for field in OWN_FIELDS {
+            if let Some(entry) = merged.get(["providers", name, "extra_body", field]) {
                 let text = format!(
-                    "`providers.{name}.base_url` must begin with http:// or https:// and name a host"
+                    "`providers.{name}.extra_body.{field}` cannot be set: {field} is what tandem itself sends"
                 );
                 found.add(entry, text);
             }
-            _ => {}
         }
         for (key, entry) in
             merged.entries.iter().filter(|(key, _)| key.within(&["providers", name, "headers"]))
@@ -176,35 +191,64 @@ fn providers(merged: &Layer, found: &mut Faults) {
     }
 }
 
-fn is_url(value: &Value) -> bool {
-    let rest =
-        value.as_str().and_then(|url| url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")));
-    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && !rest.contains(char::is_whitespace))
+fn base_url(name: &str, entry: &Entry, allow_http: Option<&Entry>, found: &mut Faults) {
+    let url = entry.value.as_str().unwrap_or_default();
+    if !address::is_url(url) {
+        let text = format!("`providers.{name}.base_url` must begin with http:// or https:// and name a host");
+        found.add(entry, text);
+    } else if address::is_plain_and_far(url)
+        && allow_http.and_then(|entry| entry.value.as_bool()) != Some(true)
+    {
+        let text = format!(
+            "`providers.{name}.base_url` leads to another machine by http://, where anybody on the way can read your code and your key: use https://, or allow it with providers.{name}.allow_http = true"
+        );
+        found.add(entry, text);
+    }
 }
 
 fn models(merged: &Layer, found: &mut Faults) {
-    let providers = merged.names("providers");
     for (key, entry) in &merged.entries {
         match key.parts().as_slice() {
-            ["roles", _, "model"] | ["profiles", _, "roles", _, "model"] => {}
-            _ => continue,
-        }
-        let text = entry.value.as_str().unwrap_or_default();
-        match split(text) {
-            None => found.add(entry, format!("`{key}` is \"{text}\", but takes \"provider/name\", with one of the providers {}", providers.join(", "))),
-            Some((provider, _)) if providers.contains(&provider) => {}
-            Some((ENV_PROVIDER, _)) => found.add(
-                entry,
-                format!("`{key}` is \"{text}\", but the provider `env` is there only while API_BASE, API_KEY or MODEL is set"),
-            ),
-            Some((provider, _)) => {
-                let near = nearest::nearest(provider, providers.iter().copied());
-                let advice = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the providers are {}; [providers.{provider}] with a base_url makes it one", providers.join(", ")),
-                };
-                found.add(entry, format!("`{key}` is \"{text}\", but there is no provider `{provider}`; {advice}"));
+            ["roles", _, "model"] | ["profiles", _, "roles", _, "model"] => {
+                model(merged, key, entry, entry.value.as_str().unwrap_or_default(), found);
             }
+            ["roles", _, "fallback"] | ["profiles", _, "roles", _, "fallback"] => {
+                for text in entry.value.as_array().into_iter().flatten() {
+                    model(merged, key, entry, text.as_str().unwrap_or_default(), found);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One `provider/name`, which `key` is or lists.
+fn model(merged: &Layer, key: &KeyPath, entry: &Entry, text: &str, found: &mut Faults) {
+    let providers = merged.names("providers");
+    let is = if entry.value.is_array() { "names" } else { "is" };
+    match split(text) {
+        None => found.add(
+            entry,
+            format!(
+                "`{key}` {is} \"{text}\", but takes \"provider/name\", with one of the providers {}",
+                providers.join(", ")
+            ),
+        ),
+        Some((provider, _)) if providers.contains(&provider) => {}
+        Some((ENV_PROVIDER, _)) => found.add(
+            entry,
+            format!("`{key}` {is} \"{text}\", but the provider `env` is there only while API_BASE, API_KEY or MODEL is set"),
+        ),
+        Some((provider, _)) => {
+            let near = nearest::nearest(provider, providers.iter().copied());
+            let advice = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "the providers are {}; [providers.{provider}] with a base_url makes it one",
+                    providers.join(", ")
+                ),
+            };
+            found.add(entry, format!("`{key}` {is} \"{text}\", but there is no provider `{provider}`; {advice}"));
         }
     }
 }

@@ -1,9 +1,12 @@
 //! What a configuration file can say, as types; none has a default here, `config/default.toml` holds them all.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tandem_router::{Quirks, ToolProtocol};
 use tandem_shared::model::Price;
 use tandem_shared::role::Role;
 use tandem_shared::settings::{
@@ -102,6 +105,16 @@ pub struct ProviderSettings {
     pub idle_timeout_s: Option<u64>,
     /// Times a failed request is sent again.
     pub retries: Option<u32>,
+    /// How tools are offered; `native` when not set.
+    pub tool_protocol: Option<ToolProtocol>,
+    /// Where the endpoint differs from the common form of a request.
+    pub quirks: Option<Quirks>,
+    /// Further fields of each request.
+    pub extra_body: Option<Map<String, Value>>,
+    /// A PEM file with certificates that are trusted beside the system's own; an absolute path.
+    pub ca_file: Option<PathBuf>,
+    /// Whether `http://` may lead to another machine; not when not set.
+    pub allow_http: Option<bool>,
 }
 
 /// `[roles]`: one table a role.
@@ -139,6 +152,8 @@ impl RoleTable {
 pub struct RoleSettings {
     /// `provider/name`, split at the first `/`.
     pub model: Option<String>,
+    /// Models, each `provider/name`, that are asked in this order when the one before cannot be reached.
+    pub fallback: Option<Vec<String>>,
     /// Left out of the request when not set.
     pub temperature: Option<f64>,
     /// Limit on an answer in tokens; left out of the request when not set.

@@ -28,6 +28,8 @@ pub enum Shape {
     Flag,
     /// A list.
     List(Box<Shape>),
+    /// Whatever JSON has too; a table is taken as a whole.
+    Any,
 }
 
 impl Shape {
@@ -104,6 +106,7 @@ impl Shape {
                 Shape::Text => "a list of texts, as in [\"one\", \"two\"]".to_owned(),
                 _ => format!("a list; each entry {}", inner.describe()),
             },
+            Shape::Any => "a value that JSON has too: no date, no nan, no inf".to_owned(),
         }
     }
 }
@@ -164,8 +167,10 @@ fn read(schema: &Value) -> Shape {
     if let Some(Value::Object(fields)) = schema.get("properties") {
         return Shape::Section(fields.iter().map(|(name, field)| (name.clone(), read(field))).collect());
     }
-    if let Some(inner @ Value::Object(_)) = schema.get("additionalProperties") {
-        return Shape::Named(Box::new(read(inner)));
+    match schema.get("additionalProperties") {
+        Some(inner @ Value::Object(_)) => return Shape::Named(Box::new(read(inner))),
+        Some(Value::Bool(true)) => return Shape::Named(Box::new(Shape::Any)),
+        _ => {}
     }
     if let Some(Value::Array(choices)) = schema.get("oneOf").or_else(|| schema.get("enum")) {
         let text = |one: &Value| one.get("const").unwrap_or(one).as_str().map(str::to_owned);

@@ -52,11 +52,8 @@ pub fn show(loaded: &Loaded) -> String {
     let Shape::Section(sections) = &shape else { return String::new() };
     let mut text = String::new();
     for (section, _) in sections {
-        let entries = loaded
-            .merged
-            .entries
-            .iter()
-            .filter(|(key, entry)| key.within(&[section]) && !entry.value.is_table());
+        let entries =
+            loaded.merged.entries.iter().filter(|(key, _)| key.within(&[section]) && is_setting(&shape, key));
         let before = text.len();
         for (key, entry) in entries {
             text.push_str(&format!("{:<58} # {}\n", format!("{key} = {}", printed(entry)), entry.origin));
@@ -85,7 +82,7 @@ pub fn explain(loaded: &Loaded, key: &str) -> Result<String, ConfigError> {
     })?;
     let section: Vec<&str> = path.parts();
     let below =
-        loaded.merged.entries.iter().filter(|(key, entry)| key.within(&section) && !entry.value.is_table());
+        loaded.merged.entries.iter().filter(|(key, _)| key.within(&section) && is_setting(&shape, key));
     let mut text = String::new();
     for (key, entry) in below.clone() {
         text.push_str(&format!("{key} = {}\n  from {}\n", printed(entry), entry.origin));
@@ -105,6 +102,11 @@ pub fn explain(loaded: &Loaded, key: &str) -> Result<String, ConfigError> {
         text.push_str(&format!("  chain: {}\n  bound: {}\n", names.join(" → "), bound(loaded, role)));
     }
     Ok(text)
+}
+
+/// Whether a key holds a value, which an empty section does not.
+fn is_setting(shape: &Shape, key: &KeyPath) -> bool {
+    shape.at(key).is_ok_and(|at| !at.is_table())
 }
 
 /// Every layer that sets the key, lowest first, with the one that holds marked.
@@ -142,7 +144,9 @@ fn bound(loaded: &Loaded, role: Role) -> String {
         false => format!(", as {}", binding.named_by),
     };
     let key = key.unwrap_or_else(|| "nowhere".to_owned());
-    format!("{}/{}{follows}; key from {key}", binding.provider, binding.model)
+    let next: String =
+        binding.fallback.iter().map(|next| format!(", then {}/{}", next.provider, next.model)).collect();
+    format!("{}/{}{follows}{next}; key from {key}", binding.provider, binding.model)
 }
 
 /// The value as TOML, with the user part of a URL masked: an environment variable may hold one.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use tandem_router::{MaxTokensField, Plaintext, Quirks, StreamUsage};
 use tandem_shared::role::Role;
 
 use super::{Case, case};
@@ -45,7 +46,7 @@ fn models_come_from_files_then_environment_then_flags() {
     case.binds(Role::Planner, "ollama/user");
     let case = case.project("[roles.planner]\nmodel = 'ollama/project'");
     case.binds(Role::Planner, "ollama/project");
-    let case = case.env("API_BASE", "http://host/v1").env("MODEL", "qwen/env");
+    let case = case.env("API_BASE", "https://host/v1").env("MODEL", "qwen/env");
     case.binds(Role::Planner, "env/qwen/env");
     let case = case.env("TANDEM_MODEL", "vllm/tandem");
     case.binds(Role::Planner, "vllm/tandem");
@@ -99,9 +100,9 @@ fn three_variables_are_enough_for_any_endpoint() {
         endpoint(&full),
         ("https://openrouter.ai/api/v1".into(), KeySource::Variable("API_KEY".into()))
     );
-    let base = case().env("API_BASE", "http://host/v1");
+    let base = case().env("API_BASE", "https://host/v1");
     base.binds(Role::Executor, "env/qwen2.5-coder:7b");
-    assert_eq!(endpoint(&base), ("http://host/v1".into(), placeholder.clone()));
+    assert_eq!(endpoint(&base), ("https://host/v1".into(), placeholder.clone()));
     let model = case().env("MODEL", "llama3");
     model.binds(Role::Planner, "env/llama3");
     assert_eq!(endpoint(&model), (ollama.clone(), placeholder));
@@ -115,7 +116,7 @@ fn three_variables_are_enough_for_any_endpoint() {
 fn a_stray_variable_does_not_move_bound_roles() {
     let file = "[roles.planner]\nmodel = 'vllm/p'";
     for name in ["MODEL", "API_KEY", "API_BASE"] {
-        let value = if name == "API_BASE" { "http://host/v1" } else { "x" };
+        let value = if name == "API_BASE" { "https://host/v1" } else { "x" };
         let case = case().user(file).env(name, value);
         case.binds(Role::Planner, "vllm/p");
         let notices: Vec<String> = case.load().notices.iter().map(|text| case.short(text)).collect();
@@ -139,13 +140,13 @@ fn a_model_without_a_known_provider_goes_to_the_endpoint_in_use() {
     assert_eq!(openai().load().config.providers["openai"].base_url, "https://openrouter.ai/api/v1");
     assert_eq!(openai().origin("providers.openai.base_url"), "OPENAI_BASE_URL");
     case().env("OPENAI_API_KEY", "k").model("gpt-5").binds(Role::Planner, "openai/gpt-5");
-    openai().env("API_BASE", "http://host/v1").model("gpt-5").binds(Role::Planner, "env/gpt-5");
+    openai().env("API_BASE", "https://host/v1").model("gpt-5").binds(Role::Planner, "env/gpt-5");
     // A key that is always exported does not pull a local user's model to a hosted service.
     let local = case().user("[roles.planner]\nmodel = 'ollama/a'").env("OPENAI_API_KEY", "k").model("llama3");
     local.binds(Role::Planner, "ollama/llama3");
     assert_eq!(
         case().model("llama3").error(),
-        "--model: \"llama3\" names no provider; write PROVIDER/NAME with one of llamacpp, lmstudio, ollama, openai, vllm, or set OPENAI_BASE_URL or API_BASE"
+        "--model: \"llama3\" names no provider; write PROVIDER/NAME with one of anthropic, deepseek, gemini, llamacpp, lmstudio, mistral, ollama, openai, openrouter, vllm, or set OPENAI_BASE_URL or API_BASE"
     );
     let ambiguous = openai().model("openai/gpt-4o").load().notices;
     assert_eq!(
@@ -154,6 +155,43 @@ fn a_model_without_a_known_provider_goes_to_the_endpoint_in_use() {
             "--model openai/gpt-4o: asked of OPENAI_BASE_URL as gpt-4o; if the model's own name there is openai/gpt-4o, write openai/openai/gpt-4o"
         ]
     );
+}
+
+#[test]
+fn what_holds_for_openai_itself_does_not_hold_where_its_name_leads_elsewhere() {
+    let quirk = |case: &Case| case.load().config.endpoint("openai").unwrap().quirks.max_tokens_field;
+    let own = Some(MaxTokensField::MaxCompletionTokens);
+    assert_eq!(quirk(&case()), own);
+    assert_eq!(quirk(&case().user("providers.openai.base_url = 'https://api.openai.com/v1'")), own);
+    let elsewhere = || case().env("OPENAI_BASE_URL", "https://host/v1");
+    assert_eq!(quirk(&elsewhere()), None);
+    // What the user says of it stays.
+    let said = "providers.openai.quirks.max_tokens_field = 'max_completion_tokens'";
+    assert_eq!(quirk(&elsewhere().user(said)), own);
+}
+
+#[test]
+fn what_a_file_says_of_env_waits_for_the_environment() {
+    let case =
+        case().user("[providers.env]\nallow_http = true\n[providers.env.quirks]\nstream_usage = 'never'");
+    assert_eq!(case.load().config.endpoint("env"), None);
+    let case = case.env("API_BASE", "http://workstation.lan/v1");
+    let endpoint = case.load().config.endpoint("env").unwrap();
+    assert_eq!(endpoint.quirks, Quirks { stream_usage: Some(StreamUsage::Never), ..Quirks::default() });
+    assert_eq!(endpoint.plaintext, Plaintext::Allowed);
+}
+
+#[test]
+fn another_model_sets_the_fallback_of_the_one_before_aside() {
+    let case = case().user("[roles.planner]\nmodel = 'openai/a'\nfallback = ['openrouter/b/c', 'vllm/d']");
+    let next = |case: &Case, role| {
+        let bound = case.load().config.binding(role).unwrap();
+        bound.fallback.iter().map(|next| format!("{} {}", next.provider, next.model)).collect::<Vec<_>>()
+    };
+    assert_eq!(next(&case, Role::Planner), ["openrouter b/c", "vllm d"]);
+    assert_eq!(next(&case, Role::Critique), ["openrouter b/c", "vllm d"]);
+    let local = case.model("ollama/a");
+    assert_eq!(next(&local, Role::Planner), Vec::<String>::new());
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn settings_that_do_not_fit_together_are_told_where_they_were_set() {
     );
     fails(
         "[roles.planner]\nmodel = 'qwen3'",
-        "user.toml:2: `roles.planner.model` is \"qwen3\", but takes \"provider/name\", with one of the providers llamacpp, lmstudio, ollama, openai, vllm",
+        "user.toml:2: `roles.planner.model` is \"qwen3\", but takes \"provider/name\", with one of the providers anthropic, deepseek, gemini, llamacpp, lmstudio, mistral, ollama, openai, openrouter, vllm",
     );
     fails(
         "profiles.x.roles.planner.model = 'env/a'",
@@ -53,8 +53,13 @@ fn settings_that_do_not_fit_together_are_told_where_they_were_set() {
         "user.toml:1: `providers.x.base_url` must begin with http:// or https:// and name a host",
     );
     fails(
-        "[providers.x]\nbase_url = 'http://h'\napi_key_env = 'A'\napi_key_command = ['a']",
+        "[providers.x]\nbase_url = 'https://h'\napi_key_env = 'A'\napi_key_command = ['a']",
         "user.toml:4: [providers.x] has both api_key_env and api_key_command: keep one",
+    );
+    fails(
+        "[roles.planner]\nmodel = 'vllm/a'\nfallback = ['ollama/b', 'olama/c', 'd']",
+        "user.toml:3: `roles.planner.fallback` names \"olama/c\", but there is no provider `olama`; did you mean `ollama`?\n\
+         user.toml:3: `roles.planner.fallback` names \"d\", but takes \"provider/name\", with one of the providers anthropic, deepseek, gemini, llamacpp, lmstudio, mistral, ollama, openai, openrouter, vllm",
     );
     fails(
         "roles.planner.price.input = 1",
@@ -85,11 +90,53 @@ fn settings_that_do_not_fit_together_are_told_where_they_were_set() {
 }
 
 #[test]
+fn what_is_said_of_a_provider_must_hold() {
+    let fails = |text: &str, expect: &str| assert_eq!(case().user(text).error(), expect);
+    let open = |name: &str| {
+        format!(
+            "`providers.{name}.base_url` leads to another machine by http://, where anybody on the way can read your code and your key: use https://, or allow it with providers.{name}.allow_http = true"
+        )
+    };
+    let far = "[providers.x]\nbase_url = 'http://workstation.lan:8000/v1'\n";
+    fails(far, &format!("user.toml:2: {}", open("x")));
+    fails(&format!("{far}allow_http = false"), &format!("user.toml:2: {}", open("x")));
+    case().user(&format!("{far}allow_http = true")).load();
+    let by_variable = case().env("API_BASE", "http://workstation.lan/v1");
+    assert_eq!(by_variable.error(), format!("API_BASE: {}", open("env")));
+    by_variable.set("providers.env.allow_http=true").load();
+    fails(
+        "providers.vllm.ca_file = 'ca.pem'",
+        "user.toml:1: `providers.vllm.ca_file` is \"ca.pem\", but takes an absolute path: what it would be relative to is not the same for every file",
+    );
+    fails(
+        "[providers.vllm.extra_body]\ntop_k = 5\ntools = []",
+        "user.toml:3: `providers.vllm.extra_body.tools` cannot be set: tools is what tandem itself sends",
+    );
+    fails(
+        "[providers.vllm.extra_body]\nday = 1979-05-27\nmost = inf\nall = [{ most = nan }]",
+        "user.toml:2: `providers.vllm.extra_body.day` is the date 1979-05-27, but takes a value that JSON has too: no date, no nan, no inf\n\
+         user.toml:3: `providers.vllm.extra_body.most` is the number inf, but takes a value that JSON has too: no date, no nan, no inf\n\
+         user.toml:4: `providers.vllm.extra_body.all` is a list, but takes a value that JSON has too: no date, no nan, no inf",
+    );
+    fails(
+        "providers.vllm.quirks.note_after_tool = 'merge'\nproviders.vllm.quirks.reasoning_ecoh = 'none'\nproviders.vllm.tool_protocol = 'json'",
+        "user.toml:1: `providers.vllm.quirks.note_after_tool` is the text \"merge\", but takes \"user\" or \"fold\"\n\
+         user.toml:2: unknown key `providers.vllm.quirks.reasoning_ecoh`; did you mean `providers.vllm.quirks.reasoning_echo`?\n\
+         user.toml:3: `providers.vllm.tool_protocol` is the text \"json\", but takes \"native\" or \"schema\"",
+    );
+    fails(
+        "reasoning_echo = 'none'",
+        "user.toml:1: unknown key `reasoning_echo`; `reasoning_echo` belongs in [providers.NAME.quirks]",
+    );
+}
+
+#[test]
 fn what_may_be_a_key_is_never_repeated() {
     let case = case().user(
-        "providers.a.api_key_env = 'sk-secret'\nproviders.b.api_key_command = 'sk-secret'\nproviders.c.api_key = 'sk-secret'",
+        "providers.a.api_key_env = 'sk-secret'\nproviders.b.api_key_command = 'sk-secret'\nproviders.c.api_key = 'sk-secret'\n\
+         providers.c.extra_body.api_key = 'sk-secret'\nproviders.c.extra_body.deep = { deeper = { api_key = 'sk-secret' } }",
     );
-    assert_eq!(case.error().matches("user.toml:").count(), 3, "{}", case.error());
+    assert_eq!(case.error().matches("user.toml:").count(), 5, "{}", case.error());
     assert!(!case.error().contains("sk-secret"), "{}", case.error());
 }
 
@@ -131,6 +178,6 @@ proptest::proptest! {
     }
 }
 
-const LINE: &str = "(\\[(loop|roles|roles\\.planner|providers\\.[a-c]|profiles\\.x\\.roles|context|x)\\])|\
+const LINE: &str = "(\\[(loop|providers\\.[a-c]\\.extra_body|roles|roles\\.planner|providers\\.[a-c]|profiles\\.x\\.roles|context|x)\\])|\
     ((model|price|price\\.input|headers|headers\\.A|base_url|warn|profile|planner|roles\\.planner\\.price) = \
     (1|-1|0\\.5|nan|true|'x'|'ollama/x'|'http://h'|\\{\\}|\\[\\]|\\{ input = 1 \\}|\\{ model = 'vllm/x' \\}|1979-05-27))";

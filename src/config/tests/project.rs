@@ -54,6 +54,7 @@ fn a_harmless_project_file_needs_no_trust() {
         "loop.max_usd = 1",
         "loop.max_tokens_total = 100000",
         "roles.executor.model = 'ollama/b'",
+        "roles.executor.fallback = ['ollama/b']",
         "network.retries = 0",
     ];
     let protected = [
@@ -65,6 +66,13 @@ fn a_harmless_project_file_needs_no_trust() {
         "loop.max_usd = 2.51",
         "loop.max_usd = 0",
         "roles.executor.model = 'openai/b'",
+        "roles.executor.fallback = ['ollama/b', 'openai/b']",
+        "profiles.x.roles.executor.fallback = ['openai/b']",
+        "providers.ollama.ca_file = '/tmp/ca.pem'",
+        "providers.ollama.allow_http = true",
+        "providers.ollama.extra_body.user = 'y'",
+        "providers.ollama.quirks.stream_usage = 'never'",
+        "providers.ollama.tool_protocol = 'schema'",
         "profiles.x.roles.executor.model = 'openai/b'",
         "environment.base_url = 'http://evil'",
         "commands.allow = []",

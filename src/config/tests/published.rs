@@ -10,7 +10,7 @@ use crate::config::*;
 #[test]
 fn show_tells_every_value_and_its_origin() {
     let case = case()
-        .user("[roles.planner]\nmodel = 'vllm/p'\nprice = { input = 1, output = 2 }")
+        .user("[roles.planner]\nmodel = 'vllm/p'\nprice = { input = 1, output = 2 }\nfallback = ['ollama/q']\n[providers.vllm.extra_body]\na = { b = [1] }\nc = {}")
         .env("OPENAI_BASE_URL", "https://me:secret@host/v1")
         .set("session.approval=strict");
     let text = case.short(&show(&case.load()));
@@ -25,7 +25,10 @@ fn show_tells_every_value_and_its_origin() {
         words("providers.openai.base_url"),
         "providers.openai.base_url = \"https://***@host/v1\" # OPENAI_BASE_URL"
     );
-    assert_eq!(line("# critique"), "# critique: vllm/p, as planner; key from nowhere (no key is configured)");
+    assert_eq!(
+        line("# critique"),
+        "# critique: vllm/p, as planner, then ollama/q; key from nowhere (no key is configured)"
+    );
     let settings = text.lines().filter(|line| line.contains(" = ")).count();
     assert_eq!(settings, case.load().origins.len());
     // What is shown can be loaded again.
