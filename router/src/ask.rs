@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use http::header::CONTENT_ENCODING;
 use reqwest::Response;
 use serde_json::Value;
 use tandem_shared::model::{Delta, DeltaSink, ModelError};
@@ -26,6 +27,9 @@ const ERROR_TIME: Duration = Duration::from_secs(5);
 /// How long the end of a body may take after the end of the reply: it usually comes at once, though in a packet of its own.
 const DRAIN_TIME: Duration = Duration::from_millis(50);
 
+/// Says what is wrong with a whole reply, if anything is.
+pub(crate) type Judge<'a> = &'a (dyn Fn(&Draft) -> Result<(), String> + Send + Sync);
+
 /// Asks until there is a whole reply, or until trying again is pointless. Nothing runs on when the future is dropped.
 pub(crate) async fn ask(
     endpoint: &Endpoint,
@@ -33,13 +37,14 @@ pub(crate) async fn ask(
     role: Role,
     body: &Value,
     sink: DeltaSink<'_>,
+    judge: Judge<'_>,
 ) -> Result<Draft, ModelError> {
     let mut attempt = 0;
     let mut protocol_faults = 0;
     loop {
         attempt += 1;
         let started = Instant::now();
-        let fault = match try_once(endpoint, role, body, sink).await {
+        let fault = match try_once(endpoint, role, body, sink, judge).await {
             Ok(draft) => {
                 let millis = started.elapsed().as_millis();
                 tracing::debug!(model = target.model, %role, attempt, millis, usage = ?draft.usage, "reply");
@@ -69,6 +74,7 @@ async fn try_once(
     role: Role,
     body: &Value,
     sink: DeltaSink<'_>,
+    judge: Judge<'_>,
 ) -> Result<Draft, Fault> {
     let provider = &endpoint.provider;
     let key = endpoint.key().await?;
@@ -78,6 +84,13 @@ async fn try_once(
     let mut response = first.wait_for(endpoint.send(role, body, key.as_ref())).await??;
     if !response.status().is_success() {
         return Err(refusal(response, key.as_ref()).await);
+    }
+    let packed = response.headers().get(CONTENT_ENCODING).and_then(|name| name.to_str().ok());
+    if let Some(name) = packed.filter(|name| !name.trim().eq_ignore_ascii_case("identity")) {
+        return Err(Fault::Protocol(format!(
+            "the reply is compressed ({}), which the request did not allow; a proxy on the way may do that",
+            clean(name, key.as_ref())
+        )));
     }
     let broken = |fault: StreamFault| Fault::of_stream(fault, |text| clean(text, key.as_ref()));
     let mut decoder = Decoder::default();
@@ -96,7 +109,9 @@ async fn try_once(
         }
     }
     decoder.end(sink).map_err(broken)?;
-    Ok(decoder.into_draft())
+    let draft = decoder.into_draft();
+    judge(&draft).map_err(|reason| Fault::Protocol(clean(&reason, key.as_ref())))?;
+    Ok(draft)
 }
 
 /// How long to wait, and what for.

@@ -5,10 +5,12 @@ use tandem_shared::model::{Delta, Finish, Usage};
 
 use crate::calls::Calls;
 use crate::sse::Event;
+use crate::think::Thoughts;
 
 /// What has arrived of one reply.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
+    /// As it came, with thoughts that stand in it.
     pub(crate) text: String,
     pub(crate) reasoning: String,
     pub(crate) calls: Calls,
@@ -17,6 +19,7 @@ pub(crate) struct Draft {
     pub(crate) usage: Option<Usage>,
     /// Whether any choice came, be it an empty one.
     pub(crate) answered: bool,
+    thoughts: Thoughts,
 }
 
 /// What was wrong with a stream.
@@ -92,7 +95,7 @@ impl Draft {
         for text in [read_text(&delta["content"]), read_text(&delta["refusal"])] {
             if !text.is_empty() {
                 self.text.push_str(&text);
-                sink(Delta::Text(text));
+                self.thoughts.feed(&text).into_iter().for_each(sink);
             }
         }
         if let Some(fragments) = delta["tool_calls"].as_array() {
@@ -101,6 +104,17 @@ impl Draft {
         if delta["function_call"].is_object() {
             self.calls.feed_legacy(&delta["function_call"]);
         }
+    }
+
+    /// The body has ended: tells `sink` what was held back.
+    pub(crate) fn end(&mut self, sink: &dyn Fn(Delta)) {
+        self.thoughts.end().into_iter().for_each(sink);
+    }
+
+    /// Whether it ends in the middle of an object, as a call that was cut off does.
+    pub(crate) fn ends_open(&self) -> bool {
+        let text = self.calls.last_arguments().unwrap_or(&self.text).trim();
+        text.starts_with('{') && serde_json::from_str::<Value>(text).is_err()
     }
 
     /// Why the reply ended. What is unknown counts as done.

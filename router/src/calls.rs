@@ -6,6 +6,8 @@ use serde_json::{Deserializer, Value};
 use tandem_shared::call::ToolCall;
 use tandem_shared::model::Finish;
 
+use crate::repair::close;
+
 /// The calls of one reply while they arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
@@ -35,6 +37,16 @@ impl Fragment<'_> {
 }
 
 impl Calls {
+    /// Whether nothing is called.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.iter().all(Part::is_blank)
+    }
+
+    /// What came of the last call's arguments.
+    pub(crate) fn last_arguments(&self) -> Option<&str> {
+        self.parts.iter().rfind(|part| !part.is_blank()).map(|part| part.arguments.as_str())
+    }
+
     /// Takes the `tool_calls` array of one delta.
     pub(crate) fn feed(&mut self, fragments: &[Value]) {
         let alone = fragments.len() == 1;
@@ -107,7 +119,7 @@ impl Calls {
                 // being run with arguments that the model never gave.
                 "" if cut => "{".to_owned(),
                 "" => "{}".to_owned(),
-                _ => one_object(part.arguments),
+                _ => whole(one_object(part.arguments), finish),
             };
             ToolCall { id: part.id, name: part.name, arguments }
         });
@@ -148,6 +160,14 @@ impl Part {
 
     fn is_blank(&self) -> bool {
         self.name.is_empty() && self.arguments.trim().is_empty()
+    }
+}
+
+/// Arguments whose model forgot their end are completed; those that were cut off stay as they came.
+fn whole(text: String, finish: Finish) -> String {
+    match finish {
+        Finish::Stop => close(&text).unwrap_or(text),
+        Finish::Length | Finish::Filter => text,
     }
 }
 
@@ -260,6 +280,15 @@ mod tests {
         check(&[json!([piece(Some(0), "a", "f", "{}{\"a\":1}")])], Finish::Stop, &[("a", "f", "{\"a\":1}")]);
         let different = "{\"a\":1}{\"a\":2}";
         check(&[json!([piece(Some(0), "a", "f", different)])], Finish::Stop, &[("a", "f", different)]);
+    }
+
+    #[test]
+    fn a_missing_end_is_completed_unless_the_limit_cut_it_off() {
+        let open = [json!([piece(Some(0), "a", "f", "{\"a\":[\"b")])];
+        check(&open, Finish::Stop, &[("a", "f", "{\"a\":[\"b\"]}")]);
+        check(&open, Finish::Length, &[("a", "f", "{\"a\":[\"b")]);
+        let beyond_repair = [json!([piece(Some(0), "a", "f", "{\"a\": nope")])];
+        check(&beyond_repair, Finish::Stop, &[("a", "f", "{\"a\": nope")]);
     }
 
     #[test]

@@ -65,6 +65,7 @@ impl Decoder {
         if !self.done {
             self.take_unfinished(sink)?;
         }
+        self.draft.end(sink);
         if self.events == 0 {
             return Err(StreamFault::NotAStream(String::from_utf8_lossy(&self.head).into_owned()));
         }

@@ -15,7 +15,7 @@ use crate::error::RouterError;
 use crate::fault::Fault;
 use crate::provider::{Plaintext, Provider, Transport};
 use crate::transport::{Handover, http_client, is_loopback, parse_base, reason_of, trim_base};
-use crate::wire::{Form, RESERVED};
+use crate::wire::RESERVED;
 
 /// Shorter values of headers are words, as in `x-team: blue`.
 const SHORTEST_SECRET: usize = 8;
@@ -65,11 +65,6 @@ impl Endpoint {
             }
         };
         Ok(Endpoint { provider, base, headers, http: OnceLock::new(), key: Mutex::default() })
-    }
-
-    /// How it wants its requests.
-    pub(crate) fn form(&self) -> Form<'_> {
-        Form { quirks: &self.provider.quirks, extra: &self.provider.extra_body }
     }
 
     /// The key, read at the first use.

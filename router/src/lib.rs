@@ -4,6 +4,8 @@
 //! reads the reply as it arrives, tries again where that can help, and reports what went wrong where it cannot.
 
 mod router;
+mod bound;
+mod candidate;
 mod provider;
 mod quirks;
 mod error;
@@ -16,11 +18,16 @@ mod transport;
 mod fault;
 mod clean;
 mod wire;
+mod schema;
+mod answer;
+mod quote;
 mod script;
 
 mod decode;
 mod assemble;
 mod calls;
+mod repair;
+mod think;
 mod sse;
 
 #[cfg(test)]

@@ -126,6 +126,15 @@ impl Quirks {
             rewrite(self, body);
         }
     }
+
+    /// These quirks, with the other content for messages that only call.
+    pub(crate) fn with_other_content(&self) -> Quirks {
+        let other = match self.content_without_text {
+            None | Some(ContentWithoutText::Null) => ContentWithoutText::Empty,
+            Some(ContentWithoutText::Empty) => ContentWithoutText::Null,
+        };
+        Quirks { content_without_text: Some(other), ..self.clone() }
+    }
 }
 
 fn messages(body: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {

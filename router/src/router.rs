@@ -6,18 +6,19 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tandem_shared::model::{
-    ActionRequest, DeltaSink, Message, ModelError, ModelInfo, PlainModel, PlainReply, PlainRequest, Reply,
+    ActionRequest, DeltaSink, ModelError, ModelInfo, PlainModel, PlainReply, PlainRequest, Reply,
     ToolUseModel,
 };
 use tandem_shared::role::{ActingRole, Role, WordsRole};
 
-use crate::ask::{ask, read_body, refusal};
+use crate::ask::{read_body, refusal};
+use crate::bound::BoundModel;
+use crate::candidate::{Candidate, Learned};
 use crate::endpoint::Endpoint;
 use crate::error::RouterError;
-use crate::fault::{Fault, Target};
+use crate::fault::Fault;
 use crate::local::{LIST_BYTES, model_ids};
 use crate::provider::{Binding, Provider, Transport};
-use crate::wire::{action_body, plain_body};
 
 /// How long a probe may take in all: somebody is watching.
 const PROBE_TIME: Duration = Duration::from_secs(5);
@@ -35,7 +36,7 @@ impl Router {
     /// When a binding names a provider that is not there, or one that no request could be sent to.
     pub fn new(providers: Vec<Provider>, bindings: HashMap<Role, Binding>) -> Result<Router, RouterError> {
         let names: Vec<String> = providers.iter().map(|provider| provider.name.clone()).collect();
-        let used: HashSet<&str> = bindings.values().map(|binding| binding.provider.as_str()).collect();
+        let used: HashSet<&str> = bindings.values().flat_map(providers_of).collect();
         let mut endpoints: HashMap<String, Arc<Endpoint>> = HashMap::new();
         for provider in providers {
             // A provider that nobody uses may be half configured.
@@ -43,16 +44,36 @@ impl Router {
                 endpoints.insert(provider.name.clone(), Arc::new(Endpoint::new(provider)?));
             }
         }
-        let mut bound = HashMap::new();
-        for role in Role::ALL {
-            let Some(binding) = bindings.get(&role) else { continue };
+        let mut learned: HashMap<(String, String), Arc<Learned>> = HashMap::new();
+        let mut candidate = |role: Role, binding: Binding| {
             let endpoint = endpoints.get(&binding.provider).ok_or_else(|| RouterError::UnknownProvider {
                 role,
                 provider: binding.provider.clone(),
                 known: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
             })?;
-            let model = BoundModel { role, binding: binding.clone(), endpoint: endpoint.clone() };
-            bound.insert(role, Arc::new(model));
+            let model = (binding.provider.clone(), binding.model.clone());
+            let learned = learned.entry(model).or_default().clone();
+            Ok(Candidate { binding, endpoint: endpoint.clone(), learned })
+        };
+        let mut bound = HashMap::new();
+        for role in Role::ALL {
+            let Some(binding) = bindings.get(&role) else { continue };
+            let first = candidate(role, binding.clone())?;
+            let others = binding.fallback.iter().map(|other| {
+                candidate(
+                    role,
+                    Binding {
+                        provider: other.provider.clone(),
+                        model: other.model.clone(),
+                        context_window: None,
+                        price: None,
+                        fallback: Vec::new(),
+                        ..binding.clone()
+                    },
+                )
+            });
+            let fallback = others.collect::<Result<Vec<_>, RouterError>>()?;
+            bound.insert(role, Arc::new(BoundModel { role, first, fallback }));
         }
         Ok(Router { bound: Arc::new(bound) })
     }
@@ -83,109 +104,30 @@ impl Router {
     /// # Errors
     /// As for a request, after one try.
     pub async fn probe(&self, role: Role) -> Result<Vec<String>, ModelError> {
-        let model = self.bound.get(&role).ok_or_else(|| Unbound(role).error())?;
+        let model = &self.bound.get(&role).ok_or_else(|| Unbound(role).error())?.first;
         if let Transport::Replayed(_) = model.endpoint.provider.transport {
             return Ok(vec![model.binding.model.clone()]);
         }
         let too_slow = Fault::Timeout { phase: "waiting for the list of models", limit: PROBE_TIME };
-        let listed = tokio::time::timeout(PROBE_TIME, model.list()).await.unwrap_or(Err(too_slow));
+        let listed = tokio::time::timeout(PROBE_TIME, list(&model.endpoint)).await.unwrap_or(Err(too_slow));
         listed.map_err(|fault| fault.into_error(&model.target(), 1))
     }
 }
 
-/// A role's model, ready to be asked.
-#[derive(Debug)]
-struct BoundModel {
-    role: Role,
-    binding: Binding,
-    endpoint: Arc<Endpoint>,
+/// The providers that a role may ask.
+fn providers_of(binding: &Binding) -> impl Iterator<Item = &str> {
+    let others = binding.fallback.iter().map(|other| other.provider.as_str());
+    std::iter::once(binding.provider.as_str()).chain(others)
 }
 
-impl BoundModel {
-    fn name(&self) -> String {
-        format!("{}/{}", self.binding.provider, self.binding.model)
+async fn list(endpoint: &Endpoint) -> Result<Vec<String>, Fault> {
+    let key = endpoint.key().await?;
+    let mut response = endpoint.list(key.as_ref()).await?;
+    if !response.status().is_success() {
+        return Err(refusal(response, key.as_ref()).await);
     }
-
-    fn target(&self) -> Target {
-        Target {
-            model: self.name(),
-            url: self.endpoint.base.clone(),
-            key_source: self.endpoint.provider.key.describe(),
-        }
-    }
-
-    fn model_info(&self) -> ModelInfo {
-        ModelInfo {
-            name: self.name(),
-            context_window: self.binding.context_window,
-            max_tokens: self.binding.max_tokens,
-            price: self.binding.price,
-        }
-    }
-
-    async fn list(&self) -> Result<Vec<String>, Fault> {
-        let key = self.endpoint.key().await?;
-        let mut response = self.endpoint.list(key.as_ref()).await?;
-        if !response.status().is_success() {
-            return Err(refusal(response, key.as_ref()).await);
-        }
-        let body =
-            read_body(&mut response, LIST_BYTES).await.map_err(|error| self.endpoint.fault_of(error))?;
-        model_ids(&body)
-            .ok_or_else(|| Fault::Protocol("the answer to /models is no list of models".to_owned()))
-    }
-}
-
-impl ToolUseModel for BoundModel {
-    fn act<'a>(
-        &'a self,
-        request: ActionRequest,
-        sink: DeltaSink<'a>,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        Box::pin(async move {
-            let body = action_body(&self.binding, self.endpoint.form(), &request);
-            let draft = ask(&self.endpoint, &self.target(), self.role, &body, sink).await?;
-            let finish = draft.finish();
-            let make_id = || format!("call_{:016x}", fastrand::u64(..));
-            let calls = draft.calls.settle(finish, &call_ids(&request.messages), make_id);
-            let reasoning = Some(draft.reasoning).filter(|text| !text.is_empty());
-            Ok(Reply { text: draft.text, reasoning, calls, finish, usage: draft.usage })
-        })
-    }
-
-    fn info(&self) -> ModelInfo {
-        self.model_info()
-    }
-}
-
-impl PlainModel for BoundModel {
-    fn say<'a>(
-        &'a self,
-        request: PlainRequest,
-        sink: DeltaSink<'a>,
-    ) -> BoxFuture<'a, Result<PlainReply, ModelError>> {
-        Box::pin(async move {
-            let body = plain_body(&self.binding, self.endpoint.form(), &request);
-            let draft = ask(&self.endpoint, &self.target(), self.role, &body, sink).await?;
-            let finish = draft.finish();
-            // Some models put all they have to say into their reasoning, above all when the limit cuts them short.
-            let text = if draft.text.trim().is_empty() { draft.reasoning } else { draft.text };
-            Ok(PlainReply { text, finish, usage: draft.usage })
-        })
-    }
-
-    fn info(&self) -> ModelInfo {
-        self.model_info()
-    }
-}
-
-/// The ids of earlier calls. Some servers count from one in each reply.
-fn call_ids(messages: &[Message]) -> HashSet<&str> {
-    let calls = messages.iter().flat_map(|message| match message {
-        Message::Assistant { calls, .. } => calls.as_slice(),
-        Message::User { .. } | Message::Tool { .. } => &[],
-    });
-    calls.map(|call| call.id.as_str()).collect()
+    let body = read_body(&mut response, LIST_BYTES).await.map_err(|error| endpoint.fault_of(error))?;
+    model_ids(&body).ok_or_else(|| Fault::Protocol("the answer to /models is no list of models".to_owned()))
 }
 
 /// A role without a model.

@@ -5,8 +5,10 @@ use tandem_shared::call::ToolCall;
 use tandem_shared::model::{ActionRequest, Message, PlainRequest, Speaker};
 use tandem_shared::tool::ToolSpec;
 
-use crate::provider::Binding;
+use crate::provider::{Binding, ToolProtocol};
 use crate::quirks::Quirks;
+use crate::quote::quoted;
+use crate::schema;
 
 /// Fields that extra ones may not replace.
 pub(crate) const RESERVED: [&str; 4] = ["messages", "model", "stream", "tools"];
@@ -16,6 +18,7 @@ pub(crate) const RESERVED: [&str; 4] = ["messages", "model", "stream", "tools"];
 pub(crate) struct Form<'a> {
     pub(crate) quirks: &'a Quirks,
     pub(crate) extra: &'a Map<String, Value>,
+    pub(crate) tools: ToolProtocol,
 }
 
 impl Form<'_> {
@@ -29,11 +32,21 @@ impl Form<'_> {
 
 /// The body of a request that offers tools.
 pub(crate) fn action_body(binding: &Binding, form: Form<'_>, request: &ActionRequest) -> Value {
-    let mut messages = system(&request.system);
-    messages.extend(request.messages.iter().filter_map(|said| message(said, &binding.provider)));
+    let tools = &request.tools;
+    let in_words = form.tools == ToolProtocol::Schema && !tools.is_empty();
+    let system_text = if in_words { schema::system(&request.system, tools) } else { request.system.clone() };
+    let mut messages = system(&system_text);
+    // Some endpoints refuse calls in a conversation where no tools are offered.
+    if in_words || tools.is_empty() {
+        messages.extend(quoted(&request.messages));
+    } else {
+        messages.extend(request.messages.iter().filter_map(|said| message(said, &binding.provider)));
+    }
     let mut body = head(binding, binding.max_tokens, messages);
-    if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+    if in_words {
+        body.insert("response_format".to_owned(), schema::response_format(tools));
+    } else if !tools.is_empty() {
+        body.insert("tools".to_owned(), tools.iter().map(tool).collect());
     }
     form.give(body)
 }
@@ -145,7 +158,7 @@ mod tests {
 
     fn common() -> Form<'static> {
         static COMMON: LazyLock<(Quirks, Map<String, Value>)> = LazyLock::new(Default::default);
-        Form { quirks: &COMMON.0, extra: &COMMON.1 }
+        Form { quirks: &COMMON.0, extra: &COMMON.1, tools: ToolProtocol::Native }
     }
 
     fn user(text: &str) -> PlainRequest {
