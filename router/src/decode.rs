@@ -86,6 +86,7 @@ impl Decoder {
             Some(event) if is_whole(&event.data) => {
                 self.take(&event, sink)?;
             }
+            Some(_) if self.events == 0 => return Err(StreamFault::Cut),
             Some(_) => {}
             None if self.events == 0 => {
                 let body = String::from_utf8_lossy(&self.head).into_owned();

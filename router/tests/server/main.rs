@@ -2,9 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod cassette;
+mod fallback;
 mod faults;
+mod forms;
+mod matrix;
 mod raw;
 mod requests;
+mod schema;
+mod thoughts;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +19,8 @@ use std::time::Duration;
 use raw::{Answer, Server, error, sse};
 use serde_json::{Value, json};
 use tandem_router::{
-    Binding, Cassette, KeySource, Plaintext, Provider, Quirks, Router, ToolProtocol, Transport, find_local,
+    Binding, Cassette, FallbackModel, KeySource, Plaintext, Provider, Quirks, Router, ToolProtocol,
+    Transport, find_local,
 };
 use tandem_shared::call::ToolCall;
 use tandem_shared::model::{
@@ -87,8 +93,8 @@ fn provider(base_url: &str) -> Provider {
     }
 }
 
-fn router(provider: Provider) -> Router {
-    let binding = Binding {
+fn binding() -> Binding {
+    Binding {
         provider: "p".to_owned(),
         model: "m".to_owned(),
         temperature: None,
@@ -96,8 +102,20 @@ fn router(provider: Provider) -> Router {
         context_window: Some(8_192),
         price: None,
         fallback: Vec::new(),
-    };
-    Router::new(vec![provider], Role::ALL.map(|role| (role, binding.clone())).into()).unwrap()
+    }
+}
+
+fn router(provider: Provider) -> Router {
+    router_of(provider, Vec::new())
+}
+
+/// A router whose role asks `p/m`, then the model `n` of each other provider.
+fn router_of(first: Provider, others: Vec<Provider>) -> Router {
+    let fallback =
+        others.iter().map(|other| FallbackModel { provider: other.name.clone(), model: "n".to_owned() });
+    let binding = Binding { fallback: fallback.collect(), ..binding() };
+    let providers = [vec![first], others].concat();
+    Router::new(providers, Role::ALL.map(|role| (role, binding.clone())).into()).unwrap()
 }
 
 async fn say(router: &Router) -> (Result<PlainReply, ModelError>, Vec<Delta>) {
@@ -110,13 +128,20 @@ async fn say(router: &Router) -> (Result<PlainReply, ModelError>, Vec<Delta>) {
 }
 
 async fn act(router: &Router, messages: Vec<Message>) -> Result<Reply, ModelError> {
+    act_aloud(router, messages).await.0
+}
+
+async fn act_aloud(router: &Router, messages: Vec<Message>) -> (Result<Reply, ModelError>, Vec<Delta>) {
+    let heard = Mutex::new(Vec::new());
     let tool = ToolSpec {
         name: "grep".to_owned(),
         description: "finds".to_owned(),
         parameters: json!({ "type": "object" }),
     };
     let request = ActionRequest { system: "look".to_owned(), messages, tools: vec![tool] };
-    router.acting(ActingRole::Planner).act(request, &|_| {}).await
+    let planner = router.acting(ActingRole::Planner);
+    let reply = planner.act(request, &|delta| heard.lock().unwrap().push(delta)).await;
+    (reply, heard.into_inner().unwrap())
 }
 
 /// A whole reply with one word.

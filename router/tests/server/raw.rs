@@ -6,17 +6,21 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Notify;
 
 /// What the server does with a request.
 pub enum Answer {
     /// Writes the bytes and closes.
     Close(String),
+    /// The same with bytes that are no text.
+    Bytes(Vec<u8>),
     /// Writes the pieces apart and takes the next request on the same connection.
     Keep(Vec<String>),
     /// The same with pieces that may be cut in the middle of a character.
     KeepBytes(Vec<Vec<u8>>),
+    /// Writes the bytes, then resets the connection.
+    Reset(String),
     /// Writes the bytes, then waits for the client to close.
     Hold(String),
     /// Writes the pieces with a pause before each, and closes.
@@ -123,6 +127,13 @@ impl Server {
                             continue;
                         }
                         Some(Answer::Close(text)) => drop(stream.write_all(text.as_bytes()).await),
+                        Some(Answer::Bytes(bytes)) => drop(stream.write_all(&bytes).await),
+                        Some(Answer::Reset(text)) => {
+                            drop(stream.write_all(text.as_bytes()).await);
+                            // What was written must be on its way before the reset overtakes it.
+                            tokio::time::sleep(Duration::from_millis(20)).await;
+                            stream.set_zero_linger().unwrap();
+                        }
                         Some(Answer::Hold(text)) => {
                             drop(stream.write_all(text.as_bytes()).await);
                             holding.notify_one();
@@ -163,6 +174,30 @@ impl Server {
     /// Returns once the client of a held answer has closed.
     pub async fn closed(&self) {
         self.closed.notified().await;
+    }
+}
+
+/// Somebody who listens and takes no connection, with so many waiting that the system lets further ones hang.
+pub struct BlackHole {
+    /// With `/v1`.
+    pub base: String,
+    _listener: TcpListener,
+    _waiting: Vec<TcpStream>,
+}
+
+impl BlackHole {
+    /// Fills the queue of connections.
+    pub async fn open() -> BlackHole {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = socket.listen(1).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut waiting = Vec::new();
+        let wait = Duration::from_millis(100);
+        while let Ok(stream) = tokio::time::timeout(wait, TcpStream::connect(address)).await {
+            waiting.push(stream.unwrap());
+        }
+        BlackHole { base: format!("http://{address}/v1"), _listener: listener, _waiting: waiting }
     }
 }
 
