@@ -91,3 +91,45 @@ impl KeySource for LazyKey {
         self.source.to_string()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Flags, Input, TrustStore, load};
+    use serde_json::json;
+    use tandem_router::{NoteAfterTool, Plaintext, Quirks, ToolProtocol};
+
+    fn config(text: &str) -> Config {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("user.toml");
+        std::fs::write(&file, text).unwrap();
+        let input = Input {
+            root: folder.path().join("project"),
+            user_file: Some(file),
+            env: BTreeMap::new(),
+            flags: Flags::default(),
+            trust: TrustStore::in_state_dir(&folder.path().join("state")),
+        };
+        load(&input).unwrap().config
+    }
+
+    #[test]
+    fn the_providers_of_fallback_models_are_there() {
+        let config = config("[roles.planner]\nmodel = 'mistral/a'\nfallback = ['deepseek/b', 'vllm/c']");
+        let router = router(&config, &BTreeMap::new(), &Route::Endpoints);
+        assert_eq!(router.map(drop).map_err(|error| error.to_string()), Ok(()));
+    }
+
+    #[test]
+    fn a_provider_is_handed_over_as_it_is_configured() {
+        let config = config(
+            "[providers.work]\nbase_url = 'http://work.lan/v1'\nallow_http = true\nca_file = '/etc/work.pem'\ntool_protocol = 'schema'\n\
+             extra_body = { top_k = 5 }\nquirks = { note_after_tool = 'fold' }",
+        );
+        let made = provider(config.endpoint("work").unwrap(), &BTreeMap::new(), &Route::Endpoints);
+        assert_eq!(made.quirks, Quirks { note_after_tool: Some(NoteAfterTool::Fold), ..Quirks::default() });
+        assert_eq!(serde_json::Value::Object(made.extra_body), json!({ "top_k": 5 }));
+        assert_eq!(made.ca_file, Some("/etc/work.pem".into()));
+        assert_eq!((made.plaintext, made.tool_protocol), (Plaintext::Allowed, ToolProtocol::Schema));
+    }
+}

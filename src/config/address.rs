@@ -18,6 +18,12 @@ pub fn is_plain_and_far(url: &str) -> bool {
     url.starts_with("http://") && !is_loopback(host(url))
 }
 
+/// Host and port, as they are written.
+pub fn place(url: &str) -> &str {
+    let authority = authority(url);
+    authority.rsplit_once('@').map_or(authority, |(_, place)| place)
+}
+
 fn is_loopback(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     let address = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -38,8 +44,7 @@ fn authority(url: &str) -> &str {
 }
 
 fn host(url: &str) -> &str {
-    let authority = authority(url);
-    let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+    let place = place(url);
     match place.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
         _ => place,

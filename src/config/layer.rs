@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use toml::Value;
 use toml::de::DeTable;
 
+use super::address;
 use super::error::Origin;
 
 /// A key as its parts: `roles.planner.model` is three.
@@ -126,7 +127,8 @@ impl Layer {
 
 /// Lays sources over each other; later wins. A list takes the place of a list.
 ///
-/// What describes a model goes when another model is set above it, and so does the other way to get a key.
+/// What describes a model goes when another model is set above it, and so do the other way to get a key and what a preset
+/// says of another address.
 pub fn merge<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Layer {
     let mut merged = Layer::new("merged");
     for layer in layers {
@@ -134,6 +136,7 @@ pub fn merge<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Layer {
             let changed = merged.entries.get(key).is_none_or(|below| below.value != entry.value);
             if changed {
                 displace(&mut merged, key);
+                leave_preset(&mut merged, key, entry);
             }
         }
         merged.entries.extend(layer.entries.iter().map(|(key, entry)| (key.clone(), entry.clone())));
@@ -152,12 +155,6 @@ const DISPLACED: [(&str, &[&str]); 3] = [
 
 fn displace(merged: &mut Layer, key: &KeyPath) {
     let Some((last, section)) = key.0.split_last() else { return };
-    if key.within(&["providers", "openai", "base_url"]) {
-        // `openai` is the name under which OPENAI_BASE_URL asks any server; what the preset knows holds for OpenAI's own.
-        merged.entries.retain(|other, entry| {
-            !(other.within(&["providers", "openai", "quirks"]) && entry.origin == Origin::Default)
-        });
-    }
     if !matches!(section.first().map(String::as_str), Some("roles" | "providers" | "profiles")) {
         return;
     }
@@ -168,6 +165,21 @@ fn displace(merged: &mut Layer, key: &KeyPath) {
             !(beside && named)
         });
     }
+}
+
+/// What a preset knows holds at its own address: its quirks are another server's nowhere else, and its key is nobody
+/// else's. `openai` keeps its key, since that name and OPENAI_API_KEY stand for any endpoint wherever there is one.
+fn leave_preset(merged: &mut Layer, key: &KeyPath, set: &Entry) {
+    let ["providers", name, "base_url"] = key.parts()[..] else { return };
+    let place = |entry: &Entry| entry.value.as_str().map(|url| address::place(url).to_ascii_lowercase());
+    if merged.entries.get(key).and_then(place) == place(set) {
+        return;
+    }
+    merged.entries.retain(|other, entry| {
+        let quirk = other.within(&["providers", name, "quirks"]);
+        let key = other.within(&["providers", name, "api_key_env"]) && name != "openai";
+        !(entry.origin == Origin::Default && (quirk || key))
+    });
 }
 
 /// The entries as one nested table.

@@ -158,7 +158,26 @@ fn a_model_without_a_known_provider_goes_to_the_endpoint_in_use() {
 }
 
 #[test]
-fn what_holds_for_openai_itself_does_not_hold_where_its_name_leads_elsewhere() {
+fn what_a_preset_knows_holds_at_its_own_address() {
+    let mistral = |case: Case| {
+        let endpoint = case.load().config.endpoint("mistral").unwrap();
+        (endpoint.key, endpoint.quirks.stream_usage)
+    };
+    let known = (KeySource::Variable("MISTRAL_API_KEY".into()), Some(StreamUsage::Never));
+    for own in ["https://api.mistral.ai/v1/", "https://API.mistral.ai/v2"] {
+        assert_eq!(mistral(case().user(&format!("providers.mistral.base_url = '{own}'"))), known);
+    }
+    let other = "providers.mistral.base_url = 'https://mistral.example/v1'\n";
+    assert_eq!(mistral(case().user(other)), (KeySource::Nothing, None));
+    let said =
+        "providers.mistral.api_key_env = 'MISTRAL_API_KEY'\nproviders.mistral.quirks.stream_usage = 'never'";
+    assert_eq!(mistral(case().user(&format!("{other}{said}"))), known);
+}
+
+#[test]
+fn openai_is_a_name_for_any_endpoint_and_keeps_its_key() {
+    let key = case().env("OPENAI_BASE_URL", "https://host/v1").load().config.endpoint("openai").unwrap().key;
+    assert_eq!(key, KeySource::Variable("OPENAI_API_KEY".into()));
     let quirk = |case: &Case| case.load().config.endpoint("openai").unwrap().quirks.max_tokens_field;
     let own = Some(MaxTokensField::MaxCompletionTokens);
     assert_eq!(quirk(&case()), own);
