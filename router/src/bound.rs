@@ -35,8 +35,15 @@ impl BoundModel {
 
     /// Asks one model after another until one answers, or fails in a way that another model would not mend.
     async fn ask(&self, wanted: Wanted<'_>, sink: DeltaSink<'_>) -> Result<(Draft, &Candidate), ModelError> {
-        let mut candidate = &self.first;
-        let mut others = self.fallback.iter();
+        let all = std::iter::once(&self.first).chain(&self.fallback);
+        // Those that could not be reached a moment ago come last: each of their tries may take a whole time limit.
+        let (ready, resting): (Vec<_>, Vec<_>) = all.partition(|candidate| !candidate.rests());
+        let mut others = ready.into_iter().chain(resting);
+        let mut candidate = others.next().unwrap_or(&self.first);
+        if candidate.name() != self.first.name() {
+            let reason = format!("{} could not be reached a moment ago", self.first.name());
+            sink(Delta::Fallback { to: candidate.name(), reason });
+        }
         loop {
             let error = match candidate.ask(self.role, wanted, sink).await {
                 Ok(draft) => return Ok((draft, candidate)),
@@ -44,6 +51,7 @@ impl BoundModel {
             };
             let next = others.next().filter(|_| is_out_of_reach(&error));
             let Some(next) = next else { return Err(error) };
+            candidate.rest();
             tracing::warn!(from = candidate.name(), to = next.name(), %error, "fallback");
             sink(Delta::Fallback { to: next.name(), reason: error.to_string() });
             candidate = next;

@@ -1,8 +1,8 @@
 //! One model at one endpoint: how it is asked there, and what has been learned about it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tandem_shared::model::{ActionRequest, Delta, DeltaSink, Finish, ModelError, PlainRequest};
@@ -21,6 +21,9 @@ const BYTES_PER_TOKEN: usize = 4;
 
 /// Tokens of a request under which the estimate is too rough to say anything about the server.
 const ALARM_FROM: usize = 2_000;
+
+/// How long a model that could not be reached is asked after its stand-ins.
+const REST: Duration = Duration::from_secs(60);
 
 /// What is wanted of a model.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,8 @@ pub(crate) struct Learned {
     other_content: AtomicBool,
     /// A person knows that the server cuts long requests.
     alarmed: AtomicBool,
+    /// Until when others are asked first.
+    rests_until: Mutex<Option<Instant>>,
 }
 
 impl Candidate {
@@ -60,6 +65,18 @@ impl Candidate {
             url: self.endpoint.base.clone(),
             key_source: self.endpoint.provider.key.describe(),
         }
+    }
+
+    /// Its retries were spent: others are asked first for a while.
+    pub(crate) fn rest(&self) {
+        let until = Instant::now().checked_add(REST);
+        *self.learned.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    }
+
+    /// Whether others are to be asked first.
+    pub(crate) fn rests(&self) -> bool {
+        let until = *self.learned.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|until| Instant::now() < until)
     }
 
     /// Whether calls are asked for, and come, as text.

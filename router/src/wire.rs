@@ -247,6 +247,11 @@ mod tests {
         });
         assert_eq!(body, expect);
         let bare = ActionRequest { tools: Vec::new(), ..request };
-        assert_eq!(action_body(&binding(None, None), common(), &bare).get("tools"), None);
+        let body = action_body(&binding(None, None), common(), &bare);
+        assert_eq!(body.get("tools"), None);
+        // Calls are quoted where no tools are offered.
+        let roles: Vec<&str> =
+            body["messages"].as_array().unwrap().iter().map(|said| said["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["system", "user", "assistant", "user", "assistant"]);
     }
 }

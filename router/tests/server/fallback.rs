@@ -61,6 +61,24 @@ async fn the_last_model_s_error_is_the_one_reported() {
     assert_eq!(to, ["q/n", "r/n"]);
 }
 
+#[tokio::test]
+async fn a_model_that_could_not_be_reached_is_asked_last_for_a_while() {
+    let down = || Answer::status("503 Service Unavailable", "", "down");
+    let first = Server::start(vec![down(), Answer::stream(&word("back"))]).await;
+    let second = Server::start(vec![Answer::stream(&word("a")), Answer::stream(&word("b")), down()]).await;
+    let router = router_of(Provider { retries: 0, ..provider(&first.base) }, vec![other(&second)]);
+    say(&router).await.0.unwrap();
+    let (reply, heard) = say(&router).await;
+    assert_eq!(reply.unwrap(), a_reply("b"));
+    let reason = "p/m could not be reached a moment ago".to_owned();
+    assert_eq!(heard[0], Delta::Fallback { to: "q/n".to_owned(), reason });
+    assert_eq!((first.seen().len(), second.seen().len()), (1, 2));
+
+    let (reply, heard) = say(&router).await;
+    assert_eq!(reply.unwrap(), a_reply("back"));
+    assert!(matches!(&heard[1], Delta::Fallback { to, .. } if to == "p/m"), "{heard:?}");
+}
+
 #[test]
 fn a_fallback_needs_a_provider() {
     let fallback = vec![FallbackModel { provider: "gone".to_owned(), model: "n".to_owned() }];
