@@ -70,6 +70,12 @@ pub struct Global {
     /// Tokens of prompts and answers that the whole task may take.
     #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_tokens_total: Option<u64>,
+    /// Writes what the models are sent and answer to a new file, without keys.
+    #[arg(long, value_name = "FILE", global = true, conflicts_with = "replay")]
+    pub record: Option<PathBuf>,
+    /// Answers every request from a recorded file instead of a server; needs no key and no network.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub replay: Option<PathBuf>,
     /// The form of what is printed on standard output.
     #[arg(long, value_name = "FORMAT", global = true, default_value = "text")]
     pub output_format: OutputFormat,
@@ -151,6 +157,16 @@ pub enum Command {
     Trust,
     /// Tell which model each role is bound to, and whether it answers.
     Models,
+    /// Find out what the endpoint of each role can do, and print the settings that follow from it.
+    Doctor {
+        /// Only the endpoint of this role.
+        #[arg(long, value_name = "ROLE",
+              value_parser = PossibleValuesParser::new(["planner", "thinking", "executor", "critique", "compaction"]))]
+        role: Option<String>,
+        /// Also measures how long a prompt may be, with long prompts; says first what that takes.
+        #[arg(long)]
+        window: bool,
+    },
     /// Do the main job on a small bundled project, with a scripted model: no key, no network.
     Demo {
         /// Keeps the folder.

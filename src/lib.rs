@@ -7,6 +7,7 @@ pub mod machine;
 pub mod logs;
 pub mod config;
 pub mod wiring;
+pub mod cassette;
 pub mod session;
 pub mod front;
 pub mod scene;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tandem_shared::store::Clock;
 
@@ -76,6 +76,15 @@ pub fn is_secret(name: &str) -> bool {
 /// Milliseconds since 1970.
 pub fn clock() -> Clock {
     Arc::new(now_ms)
+}
+
+/// Milliseconds since 1970, of a time that begins with `start` now.
+pub fn clock_from(start: u64) -> Clock {
+    let begun = Instant::now();
+    Arc::new(move || {
+        let passed = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        start.saturating_add(passed)
+    })
 }
 
 /// Milliseconds since 1970.

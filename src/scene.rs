@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tandem_shared::record::TurnEnd;
-use tandem_shared::store::{self, StoreError};
+use tandem_shared::store::{self, Clock, StoreError};
 use tandem_shared::workspace::Workspace;
 
+use crate::cassette::{self, CassetteError};
 use crate::cli::{Global, OutputFormat};
 use crate::config::{self, ConfigError, Flags, Input, TrustStore};
 use crate::exit::Exit;
@@ -35,6 +36,12 @@ impl Failure {
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Failure {
         Failure::new(error, Exit::Config)
+    }
+}
+
+impl From<CassetteError> for Failure {
+    fn from(error: CassetteError) -> Failure {
+        Failure::new(error, Exit::Usage)
     }
 }
 
@@ -120,16 +127,36 @@ impl Scene {
         for notice in &loaded.notices {
             crate::front::tell(&format!("{notice}\n"));
         }
+        let (route, clock) = self.route()?;
         Ok(Setup {
             workspace: self.workspace.clone(),
             input: self.input.clone(),
             loaded,
-            route: Route::Endpoints,
+            route,
             state: self.state.clone(),
             machine: self.machine.clone(),
             attendance,
-            clock: machine::clock(),
+            clock,
         })
+    }
+
+    /// How requests travel, and the time that goes with it: a cassette is played at the time it was recorded, since
+    /// requests name the day.
+    fn route(&self) -> Result<(Route, Clock), CassetteError> {
+        let root = self.workspace.root();
+        let file = |name: &PathBuf| self.machine.current_dir.join(name);
+        match (&self.global.record, &self.global.replay) {
+            (Some(name), _) => {
+                let recorder = cassette::record(&file(name), root, machine::now_ms())?;
+                Ok((Route::Recording(Arc::new(recorder)), machine::clock()))
+            }
+            (None, Some(name)) => {
+                let cassette = cassette::replay(&file(name), root)?;
+                let clock = cassette.head().started_ms.map_or_else(machine::clock, machine::clock_from);
+                Ok((Route::Cassette(Arc::new(cassette)), clock))
+            }
+            (None, None) => Ok((Route::Endpoints, machine::clock())),
+        }
     }
 
     /// The front end for one task.

@@ -4,6 +4,7 @@
 //! reads the reply as it arrives, tries again where that can help, and reports what went wrong where it cannot.
 
 mod router;
+mod doctor;
 mod bound;
 mod candidate;
 mod provider;
@@ -37,6 +38,7 @@ mod case_files;
 mod cases;
 
 pub use cassette::{Cassette, Head, Recorder};
+pub use doctor::{Examination, Finding, Scope, Verdict, WindowPlan};
 pub use error::RouterError;
 pub use local::find_local;
 pub use provider::{Binding, FallbackModel, KeySource, Plaintext, Provider, ToolProtocol, Transport};

@@ -99,6 +99,11 @@ impl Router {
         self.bound.get(&role).map_or_else(|| Unbound(role).model_info(), |model| model.model_info())
     }
 
+    /// The model of a role, to be examined.
+    pub(crate) fn candidate(&self, role: Role) -> Option<&Candidate> {
+        self.bound.get(&role).map(|bound| &bound.first)
+    }
+
     /// Asks the provider of a role for its models, once and for a few seconds. A cassette answers with the role's model.
     ///
     /// # Errors

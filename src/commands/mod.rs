@@ -6,6 +6,7 @@ mod sessions;
 mod tool;
 mod settings;
 mod models;
+mod doctor;
 
 use crate::cli::{Cli, Command};
 use crate::demo;
@@ -66,6 +67,7 @@ async fn dispatch(cli: Cli, machine: Machine) -> Result<Exit, Failure> {
         Command::Config { what: cli::Config::Schema } => Ok(settings::schema()),
         Command::Config { what } => settings::run(&Scene::new(global, machine)?, &what),
         Command::Trust => settings::trust(&Scene::new(global, machine)?),
+        Command::Doctor { role, window } => doctor::run(&Scene::new(global, machine)?, role, window).await,
         Command::Models => models::run(&Scene::new(global, machine)?).await,
     }
 }

@@ -107,6 +107,7 @@ impl Take {
 
     fn pass_on(mut self, response: Response) -> Response {
         let (status, version, headers) = (response.status(), response.version(), response.headers().clone());
+        let extensions = response.extensions().clone();
         let kept = HEADERS.iter().filter_map(|name| {
             let value = headers.get(*name)?.to_str().ok()?;
             Some(((*name).to_owned(), redact(value, &self.secrets)))
@@ -121,6 +122,7 @@ impl Take {
         *passed.status_mut() = status;
         *passed.version_mut() = version;
         *passed.headers_mut() = headers;
+        *passed.extensions_mut() = extensions;
         passed.into()
     }
 

@@ -140,8 +140,11 @@ impl Answer {
     /// Prompt tokens from a cache, where the server tells of them.
     pub(super) fn cached_tokens(&self) -> Option<u64> {
         let usage = self.usage.as_ref()?;
-        let places =
-            [&usage["prompt_tokens_details"]["cached_tokens"], &usage["prompt_cache_hit_tokens"], &usage["cached_tokens"]];
+        let places = [
+            &usage["prompt_tokens_details"]["cached_tokens"],
+            &usage["prompt_cache_hit_tokens"],
+            &usage["cached_tokens"],
+        ];
         places.into_iter().find_map(Value::as_u64)
     }
 }

@@ -6,6 +6,15 @@ use tandem_shared::model::ModelError;
 use crate::provider::ToolProtocol;
 use crate::quirks::Quirks;
 
+/// What is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// An exchange of words, for roles that call nothing.
+    Words,
+    /// Words, and calls of tools.
+    Tools,
+}
+
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {

@@ -10,20 +10,11 @@ mod window;
 
 use tandem_shared::role::Role;
 
-pub use finding::{Examination, Finding, Verdict};
+pub use finding::{Examination, Finding, Scope, Verdict};
 pub use window::WindowPlan;
 
 use crate::router::Router;
 use patient::Patient;
-
-/// What is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// An exchange of words, for roles that call nothing.
-    Words,
-    /// Words, and calls of tools.
-    Tools,
-}
 
 impl Router {
     /// Examines the endpoint of a role with about five short requests, and ten more for tools. The endpoint's configured

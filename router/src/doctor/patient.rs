@@ -9,9 +9,8 @@ use tandem_shared::model::ModelError;
 use tandem_shared::role::Role;
 
 use super::exchange::Answer;
-use super::finding::{Examination, Finding, Verdict};
+use super::finding::{Examination, Finding, Scope, Verdict};
 use super::texts;
-use super::Scope;
 use crate::ask::{read_body, refusal};
 use crate::candidate::Candidate;
 use crate::clean::clean;
@@ -83,7 +82,13 @@ impl<'a> Patient<'a> {
         }
     }
 
-    pub(super) fn note(&mut self, probe: &'static str, verdict: Verdict, found: impl Into<String>, means: &str) {
+    pub(super) fn note(
+        &mut self,
+        probe: &'static str,
+        verdict: Verdict,
+        found: impl Into<String>,
+        means: &str,
+    ) {
         let finding = Finding { probe, verdict, found: found.into(), means: means.to_owned() };
         (self.told)(&finding);
         self.findings.push(finding);
@@ -169,7 +174,8 @@ impl<'a> Patient<'a> {
             if !response.status().is_success() {
                 return Err(refusal(response, key.as_ref()).await);
             }
-            let body = read_body(&mut response, LIST_BYTES).await.map_err(|error| endpoint.fault_of(error))?;
+            let body =
+                read_body(&mut response, LIST_BYTES).await.map_err(|error| endpoint.fault_of(error))?;
             model_ids(&body).ok_or_else(|| Fault::Protocol("the answer is no list of models".to_owned()))
         };
         let too_slow = Fault::Timeout { phase: "waiting for the list of models", limit: ANSWER_TIME };
@@ -187,7 +193,9 @@ impl<'a> Patient<'a> {
         }
         let found = format!("{} connections for {} requests", uses.len(), self.locals.len());
         match uses.len() == self.locals.len() {
-            true => self.note("keep-alive", Verdict::Odd, found, "each request opens a connection of its own"),
+            true => {
+                self.note("keep-alive", Verdict::Odd, found, "each request opens a connection of its own")
+            }
             false => self.note("keep-alive", Verdict::Good, found, "connections are used again"),
         }
     }
@@ -211,7 +219,8 @@ impl<'a> Patient<'a> {
         let requests = self.requests;
         let fault = protocol.is_none().then(|| ModelError::Protocol {
             model,
-            reason: "the model called no tool, neither in the form of the API nor in that of a schema".to_owned(),
+            reason: "the model called no tool, neither in the form of the API nor in that of a schema"
+                .to_owned(),
             attempts: requests,
         });
         Examination { fault, ..self.into_examination(protocol) }
