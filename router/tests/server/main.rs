@@ -10,6 +10,7 @@ mod raw;
 mod requests;
 mod schema;
 mod thoughts;
+mod way;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
