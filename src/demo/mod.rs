@@ -63,7 +63,10 @@ async fn carry_out(
     project: &Path,
 ) -> Result<Exit, Failure> {
     if global.record.is_some() || global.replay.is_some() {
-        return Err(Failure::new("the demo plays a cassette of its own; leave --record and --replay out", Exit::Usage));
+        return Err(Failure::new(
+            "the demo plays a cassette of its own; leave --record and --replay out",
+            Exit::Usage,
+        ));
     }
     let mut global = global.clone();
     global.dir = Some(project.to_owned());

@@ -14,6 +14,8 @@ mod prefix;
 mod sessions;
 mod commands;
 mod demo;
+mod doctor;
+mod cassette;
 mod interrupt;
 mod crash;
 mod side_by_side;

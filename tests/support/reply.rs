@@ -21,6 +21,10 @@ pub struct Reply {
     pub finish: Option<String>,
     /// Tokens; estimated from the sizes unless set.
     pub usage: Option<Tokens>,
+    /// Tells no tokens, whoever asks.
+    pub no_usage: bool,
+    /// Sent as they stand instead of text and calls: what odd servers stream.
+    pub deltas: Option<Vec<Value>>,
     pub fault: Option<Fault>,
     /// How often in a row this answer is given; 0 and 1 are once.
     pub repeat: usize,
@@ -142,6 +146,9 @@ impl Reply {
                 |piece| json!({ "tool_calls": [{ "index": index, "function": { "arguments": piece } }] });
             deltas.extend(pieces(&call.arguments(), 24).map(fragment));
         }
+        if let Some(odd) = &self.deltas {
+            deltas.clone_from(odd);
+        }
         let chunk = |choices: Value| {
             json!({
                 "id": format!("chatcmpl-{}", request.number), "object": "chat.completion.chunk",
@@ -153,7 +160,8 @@ impl Reply {
         let mut chunks: Vec<Value> =
             deltas.into_iter().map(|delta| chunk(choice(delta, Value::Null))).collect();
         chunks.push(chunk(choice(json!({}), json!(self.finish_reason()))));
-        if self.usage.is_some() || request.body["stream_options"]["include_usage"] == true {
+        let asked = self.usage.is_some() || request.body["stream_options"]["include_usage"] == true;
+        if asked && !self.no_usage {
             let mut last = chunk(json!([]));
             last["usage"] = self.tokens(request);
             chunks.push(last);

@@ -57,6 +57,12 @@ impl Launch {
         Launch { args: all, stdin: None, environment, cwd: world.root(), terminal: false }
     }
 
+    /// With these arguments behind the others.
+    pub fn and(mut self, args: &[&str]) -> Launch {
+        self.args.extend(args.iter().map(OsString::from));
+        self
+    }
+
     /// Text on standard input, which then ends. Without it, standard input is empty.
     pub fn stdin(mut self, text: &str) -> Launch {
         self.stdin = Some(text.to_owned());

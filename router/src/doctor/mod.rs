@@ -33,15 +33,15 @@ impl Router {
         if let Err(fault) = words::examine(&mut patient).await {
             return patient.fail(fault);
         }
-        if scope == Scope::Tools {
-            if let Err(fault) = tools::examine(&mut patient).await {
-                return patient.fail(fault);
-            }
+        if scope == Scope::Tools
+            && let Err(fault) = tools::examine(&mut patient).await
+        {
+            return patient.fail(fault);
         }
-        if let Some(plan) = window {
-            if let Err(fault) = window::measure(&mut patient, plan).await {
-                return patient.fail(fault);
-            }
+        if let Some(plan) = window
+            && let Err(fault) = window::measure(&mut patient, plan).await
+        {
+            return patient.fail(fault);
         }
         patient.connections();
         patient.done(scope)

@@ -201,7 +201,7 @@ impl<'a> Patient<'a> {
     }
 
     pub(super) fn fail(mut self, fault: Fault) -> Examination {
-        self.note("request", Verdict::Bad, fault.reason(), "this role cannot work");
+        self.note("request", Verdict::Bad, short(&fault.reason()), "this role cannot work");
         let error = fault.into_error(&self.candidate.target(), self.requests);
         Examination { fault: Some(error), ..self.into_examination(None) }
     }

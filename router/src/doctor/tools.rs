@@ -164,32 +164,29 @@ async fn history(
         (ContentWithoutText::Empty, ReasoningEcho::ReasoningContent),
     ];
     let mut refusals = Vec::new();
+    // In the common form; the quirks turn it into the form that is tried.
+    let assistant = json!({
+        "role": "assistant", "content": null, "reasoning_content": reasoning,
+        "tool_calls": [{
+            "id": call.id, "type": "function",
+            "function": { "name": call.name, "arguments": call.arguments },
+        }],
+    });
+    let result = json!({ "role": "tool", "tool_call_id": call.id, "content": texts::RESULT.trim() });
+    let messages = vec![texts::user(texts::CALL_ONCE), assistant, result];
     for (content, echo) in forms {
-        let mut assistant = json!({
-            "role": "assistant",
-            "content": if content == ContentWithoutText::Null { Value::Null } else { json!("") },
-            "tool_calls": [{
-                "id": call.id, "type": "function",
-                "function": { "name": call.name, "arguments": call.arguments },
-            }],
-        });
-        match echo {
-            ReasoningEcho::None => {}
-            ReasoningEcho::ReasoningContent => assistant["reasoning_content"] = json!(reasoning),
-            ReasoningEcho::Reasoning => assistant["reasoning"] = json!(reasoning),
-        }
-        let result = json!({ "role": "tool", "tool_call_id": call.id, "content": texts::RESULT.trim() });
-        let messages = vec![texts::user(texts::CALL_ONCE), assistant, result];
+        patient.quirks.content_without_text = Some(content);
+        patient.quirks.reasoning_echo = Some(echo);
         match patient.ask(patient.tool_body(messages.clone())).await? {
             Taken::Answered(_) => {
-                patient.quirks.content_without_text = Some(content);
-                patient.quirks.reasoning_echo = Some(echo);
                 told(patient, content, echo, refusals.first());
                 return Ok(Some(messages));
             }
             Taken::Refused(said) => refusals.push(said),
         }
     }
+    patient.quirks.content_without_text = None;
+    patient.quirks.reasoning_echo = None;
     let found = format!("refused in every form: {}", refusals.first().map_or("", String::as_str));
     let means = if patient.keeps_schema { "use tool_protocol = \"schema\"" } else { "no role can act here" };
     let verdict = if patient.keeps_schema { Verdict::Odd } else { Verdict::Bad };

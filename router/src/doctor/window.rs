@@ -45,8 +45,8 @@ impl WindowPlan {
 /// How a prompt was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// Whole.
-    Whole,
+    /// Whole, as so many tokens.
+    Whole(u64),
     /// Without a word, the server cut it to so many tokens.
     Cut(u64),
     /// Not at all.
@@ -61,14 +61,15 @@ pub(super) async fn measure(patient: &mut Patient<'_>, plan: WindowPlan) -> Resu
     };
     let counts = few.prompt_tokens();
     let per_word = counts.map_or(1.0, |tokens| tokens as f64 / FEW_WORDS as f64);
-    let words_for = |tokens: u64| (tokens as f64 / per_word) as u64;
+    let words_for = |tokens: u64| (tokens as f64 / per_word).round() as u64;
     let (mut fits, mut too_long) = (FEW_WORDS, None);
+    let mut tokens = counts.unwrap_or(FEW_WORDS);
     let mut cut_to = None;
-    for tokens in [plan.expected, ABOVE * plan.expected] {
-        match fit(patient, words_for(tokens), counts.is_some(), per_word).await? {
-            Fit::Whole => fits = words_for(tokens),
+    for words in [plan.expected, ABOVE * plan.expected].map(words_for) {
+        match fit(patient, words, counts.is_some(), per_word).await? {
+            Fit::Whole(counted) => (fits, tokens) = (words, counted),
             short => {
-                too_long = Some(words_for(tokens));
+                too_long = Some(words);
                 cut_to = if let Fit::Cut(to) = short { Some(to) } else { None };
                 break;
             }
@@ -78,13 +79,13 @@ pub(super) async fn measure(patient: &mut Patient<'_>, plan: WindowPlan) -> Resu
         for _ in 0..STEPS {
             let middle = fits.midpoint(long);
             match fit(patient, middle, counts.is_some(), per_word).await? {
-                Fit::Whole => fits = middle,
+                Fit::Whole(counted) => (fits, tokens) = (middle, counted),
                 Fit::Cut(_) | Fit::Refused => long = middle,
             }
         }
     }
     let about = if counts.is_some() { "" } else { "about " };
-    let tokens = cut_to.unwrap_or((fits as f64 * per_word) as u64);
+    let tokens = cut_to.unwrap_or(tokens);
     patient.window = Some(tokens);
     match (too_long, cut_to) {
         (_, Some(to)) => patient.note(
@@ -114,7 +115,8 @@ async fn fit(patient: &mut Patient<'_>, words: u64, counts: bool, per_word: f64)
     let sent = words as f64 * per_word;
     Ok(match answer.prompt_tokens() {
         Some(counted) if counts && (counted as f64) < COUNTED * sent => Fit::Cut(counted),
-        _ => Fit::Whole,
+        Some(counted) if counts => Fit::Whole(counted),
+        _ => Fit::Whole(sent.round() as u64),
     })
 }
 
