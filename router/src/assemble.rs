@@ -1,9 +1,10 @@
 //! Puts a reply together from the chunks of a chat completion, whichever of them a provider sends.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tandem_shared::model::{Delta, Finish, Usage};
 
 use crate::calls::Calls;
+use crate::own::{OF_MESSAGE, gather};
 use crate::sse::Event;
 use crate::think::Thoughts;
 
@@ -14,6 +15,8 @@ pub(crate) struct Draft {
     pub(crate) text: String,
     pub(crate) reasoning: String,
     pub(crate) calls: Calls,
+    /// The provider's own fields of the message.
+    pub(crate) own: Map<String, Value>,
     /// As the provider wrote it: it is not to be relied on, some say `stop` for calls and some say nothing.
     pub(crate) finish_reason: Option<String>,
     pub(crate) usage: Option<Usage>,
@@ -83,6 +86,7 @@ impl Draft {
     }
 
     fn take_delta(&mut self, delta: &Value, sink: &dyn Fn(Delta)) {
+        gather(&mut self.own, delta, &OF_MESSAGE);
         // Some send both names with the same text.
         let reasoning = [&delta["reasoning_content"], &delta["reasoning"]]
             .into_iter()

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use futures::future::BoxFuture;
+use serde_json::Map;
 use tandem_shared::model::{
-    ActionRequest, Delta, DeltaSink, Finish, Message, ModelError, ModelInfo, PlainModel, PlainReply,
-    PlainRequest, Reply, ToolUseModel,
+    ActionRequest, Delta, DeltaSink, Finish, Message, ModelError, ModelInfo, OwnFields, PlainModel,
+    PlainReply, PlainRequest, Reply, ToolUseModel,
 };
 use tandem_shared::role::Role;
 
@@ -87,7 +88,7 @@ impl ToolUseModel for BoundModel {
             let finish = by.finish(&draft);
             let make_id = || format!("call_{:016x}", fastrand::u64(..));
             let in_words = by.calls_in_words(wanted) && draft.calls.is_empty();
-            let mut calls = draft.calls.settle(finish, &call_ids(&request.messages), make_id);
+            let (mut calls, mut of_calls) = draft.calls.settle(finish, &call_ids(&request.messages), make_id);
             let mut text = draft.text;
             if in_words {
                 let (said, called) = schema::settle(text, finish, make_id);
@@ -95,7 +96,11 @@ impl ToolUseModel for BoundModel {
                 calls.extend(called);
             }
             let reasoning = Some(draft.reasoning).filter(|text| !text.is_empty());
-            Ok(Reply { text, reasoning, calls, finish, usage: draft.usage })
+            while of_calls.last().is_some_and(Map::is_empty) {
+                of_calls.pop();
+            }
+            let own = OwnFields { message: draft.own, calls: of_calls };
+            Ok(Reply { text, reasoning, own, calls, finish, usage: draft.usage })
         })
     }
 

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Deserializer, Value};
+use serde_json::{Map, Value};
 use tandem_shared::call::ToolCall;
 use tandem_shared::model::Finish;
 
-use crate::repair::close;
+use crate::own::{OF_CALL, gather};
+use crate::repair::whole;
 
 /// The calls of one reply while they arrive.
 #[derive(Debug, Default)]
@@ -20,6 +21,8 @@ struct Part {
     id: String,
     name: String,
     arguments: String,
+    /// The provider's own fields.
+    own: Map<String, Value>,
 }
 
 /// One fragment as it stands in a chunk.
@@ -28,6 +31,8 @@ struct Fragment<'a> {
     id: &'a str,
     name: &'a str,
     arguments: &'a Value,
+    /// All of it.
+    whole: &'a Value,
 }
 
 impl Fragment<'_> {
@@ -57,6 +62,7 @@ impl Calls {
                 id: value["id"].as_str().unwrap_or_default(),
                 name: function["name"].as_str().unwrap_or_default(),
                 arguments: &function["arguments"],
+                whole: value,
             };
             let place = if alone { self.parts.len().saturating_sub(1) } else { position };
             self.join(&fragment, place);
@@ -70,6 +76,7 @@ impl Calls {
             id: "",
             name: function["name"].as_str().unwrap_or_default(),
             arguments: &function["arguments"],
+            whole: &Value::Null,
         };
         self.join(&fragment, self.parts.len().saturating_sub(1));
     }
@@ -95,14 +102,14 @@ impl Calls {
         }
     }
 
-    /// The calls as they are to be run. Ids are made unique among each other and against `taken`; ids that are missing
+    /// The calls as they are to be run, and the provider's own fields of each. Ids are made unique among each other and against `taken`; ids that are missing
     /// are made up by `make_id`.
     pub(crate) fn settle(
         self,
         finish: Finish,
         taken: &HashSet<&str>,
         mut make_id: impl FnMut() -> String,
-    ) -> Vec<ToolCall> {
+    ) -> (Vec<ToolCall>, Vec<Map<String, Value>>) {
         // Some providers send an empty fragment along with plain text; it calls nothing.
         let mut parts: Vec<Part> = self.parts.into_iter().filter(|part| !part.is_blank()).collect();
         let last = parts.len().saturating_sub(1);
@@ -119,11 +126,11 @@ impl Calls {
                 // being run with arguments that the model never gave.
                 "" if cut => "{".to_owned(),
                 "" => "{}".to_owned(),
-                _ => whole(one_object(part.arguments), finish),
+                _ => whole(part.arguments, finish),
             };
-            ToolCall { id: part.id, name: part.name, arguments }
+            (ToolCall { id: part.id, name: part.name, arguments }, part.own)
         });
-        settled.collect()
+        settled.unzip()
     }
 }
 
@@ -150,6 +157,7 @@ impl Part {
         if fragment.name.starts_with(&self.name) {
             fragment.name.clone_into(&mut self.name);
         }
+        gather(&mut self.own, fragment.whole, &OF_CALL);
         match fragment.arguments {
             Value::String(text) => self.arguments.push_str(text),
             Value::Null => {}
@@ -160,32 +168,6 @@ impl Part {
 
     fn is_blank(&self) -> bool {
         self.name.is_empty() && self.arguments.trim().is_empty()
-    }
-}
-
-/// Arguments whose model forgot their end are completed; those that were cut off stay as they came.
-fn whole(text: String, finish: Finish) -> String {
-    match finish {
-        Finish::Stop => close(&text).unwrap_or(text),
-        Finish::Length | Finish::Filter => text,
-    }
-}
-
-/// Some providers open with an empty object before the fragments come, or repeat the whole arguments at the end. Where
-/// the text is several objects that say only one thing, that one is meant; anything else stays as it came.
-fn one_object(text: String) -> String {
-    if serde_json::from_str::<Value>(&text).is_ok() {
-        return text;
-    }
-    let Ok(mut values) = Deserializer::from_str(&text).into_iter::<Value>().collect::<Result<Vec<_>, _>>()
-    else {
-        return text;
-    };
-    values.retain(|value| value.as_object().is_none_or(|object| !object.is_empty()));
-    values.dedup();
-    match values.as_slice() {
-        [one @ Value::Object(_)] => one.to_string(),
-        _ => text,
     }
 }
 
@@ -200,7 +182,7 @@ mod tests {
             calls.feed(delta.as_array().unwrap());
         }
         let mut made = 0;
-        let got = calls.settle(finish, &HashSet::from(["used"]), || {
+        let (got, _) = calls.settle(finish, &HashSet::from(["used"]), || {
             made += 1;
             format!("made{made}")
         });

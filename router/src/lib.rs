@@ -28,6 +28,7 @@ mod decode;
 mod assemble;
 mod calls;
 mod repair;
+mod own;
 mod think;
 mod sse;
 
@@ -44,6 +45,6 @@ pub use local::find_local;
 pub use provider::{Binding, FallbackModel, KeySource, Plaintext, Provider, ToolProtocol, Transport};
 pub use quirks::{
     ContentWithoutText, MaxTokensField, NoteAfterTool, ParallelCalls, Quirks, ReasoningEcho, StreamUsage,
-    SystemRole,
+    SystemRole, UnknownFields,
 };
 pub use router::Router;

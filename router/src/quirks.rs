@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::own::{OF_CALL, OF_MESSAGE};
+
 /// The differences of one endpoint. What is absent keeps to the common form, which each field's type names first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -17,6 +19,9 @@ pub struct Quirks {
     /// Under which name a model's reasoning is sent back with the turns that called tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_echo: Option<ReasoningEcho>,
+    /// Whether fields that only this endpoint knows, such as signatures of reasoning, are sent back with their turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_fields: Option<UnknownFields>,
     /// Whether the model may call several tools in one reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel_calls: Option<ParallelCalls>,
@@ -61,6 +66,16 @@ pub enum ReasoningEcho {
     ReasoningContent,
     /// `reasoning`.
     Reasoning,
+}
+
+/// Whether fields of a reply that only its endpoint knows are sent back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownFields {
+    /// They are left out: most endpoints refuse fields that they do not know.
+    Drop,
+    /// They are sent back as they came.
+    Echo,
 }
 
 /// Whether the model may call several tools in one reply.
@@ -109,10 +124,11 @@ pub enum StreamUsage {
 type Rewrite = fn(&Quirks, &mut Map<String, Value>);
 
 /// A row for each quirk. The roles come after the notes: a system text that becomes the user's is no note.
-const REWRITES: [Rewrite; 7] = [
+const REWRITES: [Rewrite; 8] = [
     note_after_tool,
     content_without_text,
     reasoning_echo,
+    unknown_fields,
     parallel_calls,
     system_role,
     max_tokens,
@@ -184,6 +200,19 @@ fn reasoning_echo(quirks: &Quirks, body: &mut Map<String, Value>) {
         let kept = message.remove("reasoning_content");
         if let (Some(name), Some(kept)) = (name, kept) {
             message.insert(name.to_owned(), kept);
+        }
+    }
+}
+
+fn unknown_fields(quirks: &Quirks, body: &mut Map<String, Value>) {
+    if quirks.unknown_fields == Some(UnknownFields::Echo) {
+        return;
+    }
+    for message in messages(body).into_iter().flatten().filter_map(Value::as_object_mut) {
+        message.retain(|name, _| OF_MESSAGE.contains(&name.as_str()));
+        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+        for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {
+            call.retain(|name, _| OF_CALL.contains(&name.as_str()));
         }
     }
 }

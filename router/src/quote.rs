@@ -46,6 +46,7 @@ fn call(call: &ToolCall) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tandem_shared::model::OwnFields;
 
     #[test]
     fn calls_and_results_become_words_of_alternating_speakers() {
@@ -57,6 +58,7 @@ mod tests {
         let said = |text: &str, calls: Vec<ToolCall>| Message::Assistant {
             text: text.to_owned(),
             reasoning: Some("r".to_owned()),
+            own: OwnFields::default(),
             origin: None,
             calls,
         };

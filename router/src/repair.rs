@@ -1,6 +1,35 @@
-//! Completes JSON whose end is missing. Models forget closing brackets far more often than anything else.
+//! Mends the arguments of calls. Models forget closing brackets far more often than anything else.
 
-use serde_json::Value;
+use serde_json::{Deserializer, Value};
+use tandem_shared::model::Finish;
+
+/// The arguments of a call as they are meant, where that is plain. Those whose model forgot their end are completed; those
+/// that were cut off stay as they came.
+pub(crate) fn whole(text: String, finish: Finish) -> String {
+    let text = one_object(text);
+    match finish {
+        Finish::Stop => close(&text).unwrap_or(text),
+        Finish::Length | Finish::Filter => text,
+    }
+}
+
+/// Some providers open with an empty object before the fragments come, or repeat the whole arguments at the end. Where
+/// the text is several objects that say only one thing, that one is meant; anything else stays as it came.
+fn one_object(text: String) -> String {
+    if serde_json::from_str::<Value>(&text).is_ok() {
+        return text;
+    }
+    let Ok(mut values) = Deserializer::from_str(&text).into_iter::<Value>().collect::<Result<Vec<_>, _>>()
+    else {
+        return text;
+    };
+    values.retain(|value| value.as_object().is_none_or(|object| !object.is_empty()));
+    values.dedup();
+    match values.as_slice() {
+        [one @ Value::Object(_)] => one.to_string(),
+        _ => text,
+    }
+}
 
 /// The object that `text` is once its open quotes and brackets are closed in order; `None` where that does not make it
 /// an object, and where it is one already. Nothing is guessed: no comma, no value and no name is made up.

@@ -84,29 +84,36 @@ fn system(text: &str) -> Vec<Value> {
 }
 
 /// `None` for an assistant message that says and calls nothing: some providers refuse it. Reasoning stays with a turn
-/// that called tools where it came from `provider`: to another one it means nothing.
+/// that called tools, and the provider's own fields with every turn, where they came from `provider`: to another one they
+/// mean nothing.
 fn message(message: &Message, provider: &str) -> Option<Value> {
     match message {
         Message::User { text } => Some(json!({ "role": "user", "content": text })),
         Message::Tool { call_id, text } => {
             Some(json!({ "role": "tool", "tool_call_id": call_id, "content": text }))
         }
-        Message::Assistant { text, calls, reasoning, origin } => match (text.is_empty(), calls.is_empty()) {
-            (true, true) => None,
-            (false, true) => Some(json!({ "role": "assistant", "content": text })),
-            (no_text, false) => {
-                let content = if no_text { Value::Null } else { json!(text) };
-                let calls: Vec<Value> = calls.iter().map(call).collect();
-                let mut message = json!({ "role": "assistant", "content": content, "tool_calls": calls });
-                let from_here = origin.as_deref().and_then(|origin| origin.split_once('/'));
-                if let (Some((from, _)), Some(reasoning)) = (from_here, reasoning)
-                    && from == provider
-                {
-                    message["reasoning_content"] = json!(reasoning);
+        Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
+        Message::Assistant { text, reasoning, own, origin, calls } => {
+            let mut message = Map::new();
+            message.insert("role".to_owned(), json!("assistant"));
+            message.insert("content".to_owned(), if text.is_empty() { Value::Null } else { json!(text) });
+            let from = origin.as_deref().and_then(|origin| origin.split_once('/')).map(|(from, _)| from);
+            let from_here = from == Some(provider);
+            let mut sent: Vec<Value> = calls.iter().map(call).collect();
+            if from_here {
+                for (sent, own) in sent.iter_mut().filter_map(Value::as_object_mut).zip(&own.calls) {
+                    sent.extend(own.clone());
                 }
-                Some(message)
+                message.extend(own.message.clone());
             }
-        },
+            if !sent.is_empty() {
+                message.insert("tool_calls".to_owned(), Value::Array(sent));
+                if let Some(reasoning) = reasoning.as_ref().filter(|_| from_here) {
+                    message.insert("reasoning_content".to_owned(), json!(reasoning));
+                }
+            }
+            Some(Value::Object(message))
+        }
     }
 }
 
@@ -142,7 +149,7 @@ mod tests {
     use std::sync::LazyLock;
 
     use super::*;
-    use tandem_shared::model::PlainMessage;
+    use tandem_shared::model::{OwnFields, PlainMessage};
 
     fn binding(temperature: Option<f64>, max_tokens: Option<u32>) -> Binding {
         Binding {
@@ -206,6 +213,7 @@ mod tests {
                 Message::Assistant {
                     text: String::new(),
                     reasoning: Some("r".to_owned()),
+                    own: OwnFields::default(),
                     origin: None,
                     calls,
                 },
@@ -214,10 +222,17 @@ mod tests {
                 Message::Assistant {
                     text: "done".to_owned(),
                     reasoning: None,
+                    own: OwnFields::default(),
                     origin: None,
                     calls: Vec::new(),
                 },
-                Message::Assistant { text: String::new(), reasoning: None, origin: None, calls: Vec::new() },
+                Message::Assistant {
+                    text: String::new(),
+                    reasoning: None,
+                    own: OwnFields::default(),
+                    origin: None,
+                    calls: Vec::new(),
+                },
             ],
             tools: vec![ToolSpec {
                 name: "grep".to_owned(),

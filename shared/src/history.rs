@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::call::{Outcome, Step, ToolCall};
+use crate::model::OwnFields;
 use crate::record::{Record, ReplyEnd, Stage, Summary, TurnEnd};
 use crate::role::ActingRole;
 
@@ -53,6 +54,8 @@ pub struct Round {
     pub text: String,
     /// The reply's reasoning.
     pub reasoning: Option<String>,
+    /// What the provider sent beside the known fields.
+    pub own: OwnFields,
     /// `provider/model` that replied.
     pub model: String,
     /// The calls with their outcomes, in the reply's order.
@@ -90,6 +93,7 @@ pub enum Shown {
 struct OpenRound {
     text: String,
     reasoning: Option<String>,
+    own: OwnFields,
     model: String,
     calls: Vec<ToolCall>,
     outcomes: BTreeMap<String, Outcome>,
@@ -149,10 +153,11 @@ impl History {
                 rounds: Vec::new(),
                 end: None,
             }),
-            Record::Replied { model, text, reasoning, calls, finish, .. } => {
+            Record::Replied { model, text, reasoning, own, calls, finish, .. } => {
                 self.open = Some(OpenRound {
                     text: text.clone(),
                     reasoning: reasoning.clone(),
+                    own: own.clone(),
                     model: model.clone(),
                     calls: calls.clone(),
                     outcomes: BTreeMap::new(),
@@ -224,6 +229,7 @@ impl History {
             number,
             text: open.text,
             reasoning: open.reasoning,
+            own: open.own,
             model: open.model,
             steps,
             notes: Vec::new(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::call::ToolCall;
@@ -116,7 +117,9 @@ pub enum Message {
         text: String,
         /// The model's reasoning as it came, for providers that want it back.
         reasoning: Option<String>,
-        /// `provider/model` that said it, since reasoning is sent back to nobody else.
+        /// What the provider sent beside the known fields.
+        own: OwnFields,
+        /// `provider/model` that said it, since reasoning and its own fields are sent back to nobody else.
         origin: Option<String>,
         /// The calls, possibly none.
         calls: Vec<ToolCall>,
@@ -128,6 +131,26 @@ pub enum Message {
         /// The result.
         text: String,
     },
+}
+
+/// Fields of a reply that are a provider's own, such as signatures of its reasoning. They mean nothing here, and some
+/// providers want them back with the turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnFields {
+    /// Those of the message.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub message: Map<String, Value>,
+    /// Those of each call, in the order of the calls. Calls at the end that have none may be missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Map<String, Value>>,
+}
+
+impl OwnFields {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.message.is_empty() && self.calls.iter().all(Map::is_empty)
+    }
 }
 
 /// A request that offers tools.
@@ -200,6 +223,8 @@ pub struct Reply {
     pub text: String,
     /// Reasoning that came beside the text.
     pub reasoning: Option<String>,
+    /// What the provider sent beside the known fields.
+    pub own: OwnFields,
     /// Complete calls with unique, non-empty ids.
     pub calls: Vec<ToolCall>,
     /// Why it ended.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::call::{Outcome, ToolCall};
 use crate::digest::Digest;
 use crate::journal::GrantedBy;
-use crate::model::{Finish, Usage};
+use crate::model::{Finish, OwnFields, Usage};
 use crate::plan::{Approver, Plan};
 use crate::proof::{CheckRun, StepProof};
 use crate::role::{ActingRole, Role, WordsRole};
@@ -53,6 +53,9 @@ pub enum Record {
         /// Reasoning beside the text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reasoning: Option<String>,
+        /// What the provider sent beside the known fields.
+        #[serde(default, skip_serializing_if = "OwnFields::is_empty")]
+        own: OwnFields,
         /// The calls, with ids unique in the session.
         calls: Vec<ToolCall>,
         /// Why it ended.

@@ -2,6 +2,15 @@
 
 use super::*;
 
+/// Fields that only the provider knows.
+fn own() -> OwnFields {
+    let fields = |value: Value| value.as_object().unwrap().clone();
+    OwnFields {
+        message: fields(json!({ "details": [1, 2] })),
+        calls: vec![fields(json!({ "extra_content": { "signature": "s" } }))],
+    }
+}
+
 /// A call without text, its result, and a note.
 fn conversation(origin: &str) -> Vec<Message> {
     vec![
@@ -9,6 +18,7 @@ fn conversation(origin: &str) -> Vec<Message> {
         Message::Assistant {
             text: String::new(),
             reasoning: Some("because".to_owned()),
+            own: own(),
             origin: Some(origin.to_owned()),
             calls: vec![ToolCall {
                 id: "c1".to_owned(),
@@ -47,7 +57,7 @@ async fn each_quirk_changes_its_part_of_the_request_and_nothing_else() {
         body
     };
     let without = |body: &mut Value, key: &str| body.as_object_mut().unwrap().remove(key).unwrap();
-    let cases: [(Value, Value); 14] = [
+    let cases: [(Value, Value); 16] = [
         (json!({ "note_after_tool": "user" }), common.clone()),
         (
             json!({ "note_after_tool": "fold" }),
@@ -69,6 +79,14 @@ async fn each_quirk_changes_its_part_of_the_request_and_nothing_else() {
         (
             json!({ "reasoning_echo": "reasoning" }),
             changed(&|body| body["messages"][2]["reasoning"] = json!("because")),
+        ),
+        (json!({ "unknown_fields": "drop" }), common.clone()),
+        (
+            json!({ "unknown_fields": "echo" }),
+            changed(&|body| {
+                body["messages"][2]["details"] = json!([1, 2]);
+                body["messages"][2]["tool_calls"][0]["extra_content"] = json!({ "signature": "s" });
+            }),
         ),
         (json!({ "parallel_calls": "default" }), common.clone()),
         (json!({ "parallel_calls": "off" }), changed(&|body| body["parallel_tool_calls"] = json!(false))),
@@ -99,11 +117,34 @@ async fn each_quirk_changes_its_part_of_the_request_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn reasoning_goes_back_only_to_the_provider_it_came_from() {
-    let echo = json!({ "reasoning_echo": "reasoning_content" });
-    for (origin, expect) in [("p/other", json!("because")), ("q/m", Value::Null), ("pp/m", Value::Null)] {
-        assert_eq!(sent(&echo, origin).await["messages"][2]["reasoning_content"], expect, "{origin}");
+async fn reasoning_and_own_fields_go_back_only_to_the_provider_they_came_from() {
+    let echo = json!({ "reasoning_echo": "reasoning_content", "unknown_fields": "echo" });
+    let came_from_here = (json!("because"), json!([1, 2]), json!({ "signature": "s" }));
+    let nothing = || (Value::Null, Value::Null, Value::Null);
+    for (origin, expect) in [("p/other", came_from_here), ("q/m", nothing()), ("pp/m", nothing())] {
+        let message = &sent(&echo, origin).await["messages"][2];
+        let call = &message["tool_calls"][0];
+        let got = ["reasoning_content", "details"].map(|name| message[name].clone());
+        assert_eq!((got[0].clone(), got[1].clone(), call["extra_content"].clone()), expect, "{origin}");
     }
+}
+
+#[tokio::test]
+async fn fields_that_only_the_provider_knows_are_kept_with_the_reply() {
+    let call = |rest: Value| {
+        let mut call = json!({ "index": 0, "id": "c1", "function": { "name": "grep", "arguments": "" } });
+        call.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        call
+    };
+    let stream = sse(&[
+        json!({ "choices": [{ "delta": { "details": [1], "audio": null, "tool_calls": [call(json!({}))] } }] }),
+        json!({ "choices": [{ "delta": { "details": [2], "tool_calls": [
+            call(json!({ "extra_content": { "signature": "s" } })),
+        ] }, "finish_reason": "tool_calls" }] }),
+    ]);
+    let server = Server::start(vec![Answer::stream(&stream)]).await;
+    let reply = act(&router(provider(&server.base)), Vec::new()).await.unwrap();
+    assert_eq!((reply.own, reply.calls.len()), (own(), 1));
 }
 
 #[tokio::test]

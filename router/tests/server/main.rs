@@ -25,7 +25,7 @@ use tandem_router::{
 };
 use tandem_shared::call::ToolCall;
 use tandem_shared::model::{
-    ActionRequest, Delta, Finish, Message, ModelError, PlainMessage, PlainReply, PlainRequest, Reply,
+    ActionRequest, Delta, Finish, Message, ModelError, OwnFields, PlainMessage, PlainReply, PlainRequest, Reply,
     Speaker, Usage,
 };
 use tandem_shared::role::{ActingRole, Role, WordsRole};

@@ -43,6 +43,7 @@ async fn an_acting_model_offers_tools_and_calls_them() {
     let expect = Reply {
         text: String::new(),
         reasoning: Some("hm".to_owned()),
+        own: OwnFields::default(),
         calls: vec![ToolCall {
             id: "c1".to_owned(),
             name: "grep".to_owned(),
@@ -55,8 +56,13 @@ async fn an_acting_model_offers_tools_and_calls_them() {
     assert_eq!(server.seen()[0].json()["tools"][0]["function"]["name"], "grep");
 
     // The server uses the id again; in one conversation ids must differ.
-    let earlier =
-        Message::Assistant { text: String::new(), reasoning: None, origin: None, calls: first.calls };
+    let earlier = Message::Assistant {
+        text: String::new(),
+        reasoning: None,
+        own: OwnFields::default(),
+        origin: None,
+        calls: first.calls,
+    };
     let second = act(&router, vec![earlier]).await.unwrap();
     assert_eq!(second.calls.len(), 1);
     assert!(second.calls[0].id.starts_with("call_"), "{:?}", second.calls);

@@ -25,7 +25,13 @@ async fn tools_are_offered_in_words_and_a_reply_becomes_a_call() {
         |id: &str| ToolCall { id: id.to_owned(), name: "grep".to_owned(), arguments: "{\"q\":1}".to_owned() };
     let earlier = vec![
         go().remove(0),
-        Message::Assistant { text: String::new(), reasoning: None, origin: None, calls: vec![call("c1")] },
+        Message::Assistant {
+            text: String::new(),
+            reasoning: None,
+            own: OwnFields::default(),
+            origin: None,
+            calls: vec![call("c1")],
+        },
         Message::Tool { call_id: "c1".to_owned(), text: "found".to_owned() },
     ];
     let (reply, heard) = act_aloud(&in_words(&server), earlier).await;
@@ -35,6 +41,7 @@ async fn tools_are_offered_in_words_and_a_reply_becomes_a_call() {
     let expect = Reply {
         text: String::new(),
         reasoning: None,
+        own: OwnFields::default(),
         calls: vec![call(&reply.calls[0].id)],
         finish: Finish::Stop,
         usage: None,

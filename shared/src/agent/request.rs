@@ -9,7 +9,8 @@ use crate::context::{self, Preamble};
 use crate::event::Event;
 use crate::interrupt::{Cause, Interrupt};
 use crate::model::{
-    ActionRequest, Delta, ModelError, ModelInfo, PlainModel, PlainRequest, Reply, ToolUseModel, Usage,
+    ActionRequest, Delta, Finish, ModelError, ModelInfo, OwnFields, PlainModel, PlainRequest, Reply,
+    ToolUseModel, Usage,
 };
 use crate::plan::Plan;
 use crate::record::{Record, ReplyEnd, Spent};
@@ -161,7 +162,15 @@ impl Agent<'_> {
             let text = locked(&heard).clone();
             if !text.is_empty() {
                 let spent = self.spent(&info, None, estimate, &text);
-                self.book_reply(&info, text, None, Vec::new(), ReplyEnd::Interrupted, spent)?;
+                let cut = Reply {
+                    text,
+                    reasoning: None,
+                    own: OwnFields::default(),
+                    calls: Vec::new(),
+                    finish: Finish::Stop,
+                    usage: None,
+                };
+                self.book_reply(&info, &cut, ReplyEnd::Interrupted, spent)?;
             }
             return Err(self.stopped());
         };
@@ -169,14 +178,7 @@ impl Agent<'_> {
         self.make_ids_unique(&mut reply.calls);
         let answer = reply.calls.iter().fold(reply.text.clone(), |text, call| text + &call.arguments);
         let spent = self.spent(&info, reply.usage, estimate, &answer);
-        self.book_reply(
-            &info,
-            reply.text.clone(),
-            reply.reasoning.clone(),
-            reply.calls.clone(),
-            reply.finish.into(),
-            spent,
-        )?;
+        self.book_reply(&info, &reply, reply.finish.into(), spent)?;
         Ok(reply)
     }
 
@@ -254,19 +256,17 @@ impl Agent<'_> {
     fn book_reply(
         &self,
         info: &ModelInfo,
-        text: String,
-        reasoning: Option<String>,
-        calls: Vec<ToolCall>,
+        reply: &Reply,
         finish: ReplyEnd,
         spent: Spent,
     ) -> Result<(), StoreError> {
-        let model = info.name.clone();
         self.store.record([Record::Replied {
             role: self.role,
-            model,
-            text,
-            reasoning,
-            calls,
+            model: info.name.clone(),
+            text: reply.text.clone(),
+            reasoning: reply.reasoning.clone(),
+            own: reply.own.clone(),
+            calls: reply.calls.clone(),
             finish,
             spent,
         }])?;

@@ -137,6 +137,7 @@ impl Messages {
             self.list.push(Message::Assistant {
                 text,
                 reasoning: round.reasoning.clone(),
+                own: round.own.clone(),
                 origin: Some(round.model.clone()),
                 calls: round.steps.iter().map(|step| step.call.clone()).collect(),
             });
@@ -164,5 +165,46 @@ pub(super) fn result_text(step: &Step, shown: Shown) -> String {
             )
         }
         Shown::Marker => format!("[{}; recall(\"{id}\")]", step.outcome.as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::OwnFields;
+    use crate::record::{Record, Spent};
+    use crate::role::ActingRole;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_provider_wants_back_survives_the_log_with_its_origin() {
+        let own = OwnFields {
+            message: json!({ "details": [1] }).as_object().unwrap().clone(),
+            calls: vec![json!({ "signature": "s" }).as_object().unwrap().clone()],
+        };
+        let (role, model) = (ActingRole::Planner, "p/m".to_owned());
+        let replied = Record::Replied {
+            role,
+            model: model.clone(),
+            text: "t".to_owned(),
+            reasoning: Some("r".to_owned()),
+            own: own.clone(),
+            calls: Vec::new(),
+            finish: ReplyEnd::Stop,
+            spent: Spent::default(),
+        };
+        let logged = serde_json::to_string(&replied).unwrap();
+        let mut history = History::default();
+        history.apply(&Record::TurnOpened { role, prompt: "go".to_owned(), plan_demanded: false });
+        history.apply(&serde_json::from_str(&logged).unwrap());
+        let said = Message::Assistant {
+            text: "t".to_owned(),
+            reasoning: Some("r".to_owned()),
+            own,
+            origin: Some(model),
+            calls: Vec::new(),
+        };
+        let expect = vec![Message::User { text: "go".to_owned() }, said];
+        assert_eq!(wire(&history, &Preamble::default()), expect);
     }
 }

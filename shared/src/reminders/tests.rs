@@ -9,6 +9,7 @@ use crate::call::{ErrorKind, Outcome, ToolCall};
 use crate::digest::Digest;
 use crate::facts::Facts;
 use crate::folded::Folded;
+use crate::model::OwnFields;
 use crate::plan::{Approver, Plan, PlanDraft, PlanStep, StepStatus};
 use crate::proof::CheckRun;
 use crate::record::{Audit, Decision, Moment, Record, ReplyEnd, Spent, Summary, TurnEnd};
@@ -117,6 +118,7 @@ fn replied(text: &str, calls: Vec<ToolCall>, finish: ReplyEnd) -> Record {
         model,
         text: text.into(),
         reasoning: None,
+        own: OwnFields::default(),
         calls,
         finish,
         spent: Spent::default(),

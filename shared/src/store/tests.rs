@@ -7,6 +7,7 @@ use super::*;
 use crate::call::{Outcome, ToolCall};
 use crate::history::History;
 use crate::journal::{GrantedBy, Journal as _};
+use crate::model::OwnFields;
 use crate::record::{Record, ReplyEnd, Spent, TurnEnd};
 use crate::role::ActingRole;
 use crate::tool::Archive as _;
@@ -30,6 +31,7 @@ fn begin(folder: &Path) -> SessionStore {
                 model,
                 text: String::new(),
                 reasoning: None,
+                own: OwnFields::default(),
                 calls: vec![call("a"), call("b")],
                 finish: ReplyEnd::Stop,
                 spent: Spent::default(),
