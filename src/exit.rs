@@ -50,6 +50,12 @@ impl Exit {
     }
 }
 
+/// The exit of that code; [`Exit::NotCompleted`] for a code that is none.
+pub fn of_code(code: u8) -> Exit {
+    let known = TABLE.iter().map(|(exit, _)| *exit).find(|exit| exit.code() == code);
+    known.unwrap_or(Exit::NotCompleted)
+}
+
 /// The table as text.
 pub fn table() -> String {
     let rows = TABLE.iter().map(|(exit, meaning)| format!("{:>5}  {meaning}", exit.code()));

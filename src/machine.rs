@@ -1,6 +1,6 @@
 //! What this process was started with: variables, folders, clock. Read once, here, and handed in everywhere else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -18,8 +18,8 @@ const COMMAND_SETTINGS: &[(&str, &str)] = &[
     ("NO_COLOR", "1"),
 ];
 
-/// The process's surroundings.
-#[derive(Clone, Debug)]
+/// The process's surroundings. Not printable: the variables hold secrets.
+#[derive(Clone)]
 pub struct Machine {
     /// All variables that are text.
     pub env: BTreeMap<String, String>,
@@ -51,9 +51,9 @@ impl Machine {
     }
 
     /// The variables that commands see: all but those that look like secrets, and settings that keep commands from
-    /// asking questions.
-    pub fn command_env(&self) -> Vec<(String, String)> {
-        let kept = self.env.iter().filter(|(name, _)| !is_secret(name));
+    /// asking questions. `keys` are further variables that hold secrets.
+    pub fn command_env(&self, keys: &BTreeSet<String>) -> Vec<(String, String)> {
+        let kept = self.env.iter().filter(|(name, _)| !is_secret(name) && !keys.contains(*name));
         let mut env: BTreeMap<String, String> =
             kept.map(|(name, value)| (name.clone(), value.clone())).collect();
         env.extend(COMMAND_SETTINGS.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
@@ -118,13 +118,24 @@ mod tests {
 
     #[test]
     fn commands_see_no_secrets() {
-        let env = [("PATH", "/bin"), ("OPENAI_API_KEY", "sk"), ("Github_Token", "t"), ("PAGER", "less")];
+        let env = [
+            ("PATH", "/bin"),
+            ("OPENAI_API_KEY", "sk"),
+            ("Github_Token", "t"),
+            ("ACME", "k"),
+            ("PAGER", "less"),
+        ];
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let machine = Machine { env, current_dir: PathBuf::from("/") };
-        let seen: BTreeMap<String, String> = machine.command_env().into_iter().collect();
+        let seen: BTreeMap<String, String> =
+            machine.command_env(&BTreeSet::from(["ACME".to_owned()])).into_iter().collect();
         assert_eq!(seen.get("PAGER").map(String::as_str), Some("cat"));
         assert_eq!(seen.get("PATH").map(String::as_str), Some("/bin"));
-        assert!(!seen.contains_key("OPENAI_API_KEY") && !seen.contains_key("Github_Token"));
+        assert!(
+            !seen.contains_key("OPENAI_API_KEY")
+                && !seen.contains_key("ACME")
+                && !seen.contains_key("Github_Token")
+        );
     }
 
     #[test]

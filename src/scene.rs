@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tandem_shared::record::TurnEnd;
-use tandem_shared::store::{self, Clock, StoreError};
+use tandem_shared::store::{Clock, StoreError};
 use tandem_shared::workspace::Workspace;
 
 use crate::cassette::{self, CassetteError};
@@ -54,7 +54,9 @@ impl From<StoreError> for Failure {
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Failure {
         let exit = match error {
-            SetupError::Config(_) | SetupError::Router(_) | SetupError::NoModel => Exit::Config,
+            SetupError::Config(_) | SetupError::Router(_) | SetupError::Rules(_) | SetupError::NoModel => {
+                Exit::Config
+            }
             SetupError::Store(_) => Exit::NotCompleted,
         };
         Failure::new(error, exit)
@@ -64,7 +66,10 @@ impl From<SetupError> for Failure {
 impl From<PlanSource> for Failure {
     fn from(error: PlanSource) -> Failure {
         let exit = match error {
-            PlanSource::Missing(_) | PlanSource::NoPlan { .. } | PlanSource::Read { .. } => Exit::Usage,
+            PlanSource::Missing(_)
+            | PlanSource::NoPlan { .. }
+            | PlanSource::Outside { .. }
+            | PlanSource::Read { .. } => Exit::Usage,
             PlanSource::Store(_) => Exit::NotCompleted,
         };
         Failure::new(error, exit)
@@ -229,17 +234,16 @@ impl Scene {
         let none = |what: &str| {
             Failure::new(format!("{what}; `tandem sessions list` names those of this project"), Exit::Usage)
         };
-        let Some(id) = id else {
-            let rows = self.state.project(self.workspace.root()).sessions()?;
+        let rows = self.state.project(self.workspace.root()).sessions()?;
+        let Some(id) = id.filter(|id| !id.is_empty()) else {
             let newest = rows.into_iter().max_by_key(|row| row.updated);
             return newest.map(|row| row.id).ok_or_else(|| none("this project has no session"));
         };
-        let mut found =
-            store::list_ids(&self.state.sessions()).into_iter().filter(|known| known.starts_with(id));
+        let mut found = rows.into_iter().filter(|row| row.id.starts_with(id));
         match (found.next(), found.next()) {
-            (Some(one), None) => Ok(one),
+            (Some(one), None) => Ok(one.id),
             (Some(_), Some(_)) => Err(none(&format!("more than one session begins with {id}"))),
-            (None, _) => Err(none(&format!("there is no session {id}"))),
+            (None, _) => Err(none(&format!("this project has no session {id}"))),
         }
     }
 

@@ -52,7 +52,7 @@ impl Seen {
             match artifact {
                 Artifact::Read { path, digest } => seen.insert(path.clone(), digest.clone()),
                 Artifact::Wrote(receipt) => seen.insert(receipt.path.clone(), receipt.after.clone()),
-                Artifact::Plan(_) | Artifact::StepUpdate { .. } => None,
+                Artifact::Plan(_) | Artifact::MayHaveChanged | Artifact::StepUpdate { .. } => None,
             };
         }
     }

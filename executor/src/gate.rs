@@ -1,7 +1,6 @@
 //! The gate: the only place that gives leave to act.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tandem_shared::call::ToolCall;
@@ -62,9 +61,22 @@ pub struct Gate {
     rules: Vec<Pattern>,
     plan: Option<Arc<ApprovedPlan>>,
     person: Arc<dyn Person>,
-    /// What a person said "always" to in this session.
-    always: Mutex<BTreeSet<Always>>,
-    unasked: AtomicUsize,
+    remembered: Remembered,
+}
+
+/// What a person said "always" to in a session. Cheap to clone; the clones share it.
+#[derive(Clone, Default)]
+pub struct Remembered(Arc<Mutex<BTreeSet<Always>>>);
+
+impl Remembered {
+    fn holds(&self, wanted: &[Always]) -> bool {
+        let always = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        !wanted.is_empty() && wanted.iter().all(|one| always.contains(one))
+    }
+
+    fn add(&self, wanted: Vec<Always>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted);
+    }
 }
 
 /// Whose calls are judged.
@@ -88,6 +100,14 @@ enum Ruling {
     Granted(GrantedBy),
     Denied(String),
     Ask(String),
+}
+
+/// Reads rules of `[commands] allow` without using them.
+///
+/// # Errors
+/// The first rule that is not one simple command.
+pub fn check_rules(allow: &[String]) -> Result<(), PatternError> {
+    allow.iter().try_for_each(|rule| Pattern::parse(rule).map(drop))
 }
 
 impl Gate {
@@ -118,18 +138,19 @@ impl Gate {
         plan: Option<Arc<ApprovedPlan>>,
         person: Arc<dyn Person>,
     ) -> Gate {
-        let always = Mutex::default();
-        Gate { workspace, stance, rules, plan, person, always, unasked: AtomicUsize::new(0) }
+        Gate { workspace, stance, rules, plan, person, remembered: Remembered::default() }
+    }
+
+    /// The same gate, with what a person said "always" to before.
+    #[must_use]
+    pub fn remembering(mut self, remembered: Remembered) -> Gate {
+        self.remembered = remembered;
+        self
     }
 
     /// The plan that is carried out.
     pub fn plan(&self) -> Option<&Arc<ApprovedPlan>> {
         self.plan.as_ref()
-    }
-
-    /// How many calls were denied only because nobody was there to ask.
-    pub fn denials_unasked(&self) -> usize {
-        self.unasked.load(Ordering::Relaxed)
     }
 
     /// Gives leave to `call`, whose effect is `effect`.
@@ -144,24 +165,18 @@ impl Gate {
             Ruling::Ask(why) => why,
         };
         let wanted = remembered_as(effect);
-        {
-            let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
-            if !wanted.is_empty() && wanted.iter().all(|one| always.contains(one)) {
-                return granted(GrantedBy::Person);
-            }
+        if self.remembered.holds(&wanted) {
+            return granted(GrantedBy::Person);
         }
         let question = Question::Approve { call: call.clone(), effect: effect.clone(), why: why.clone() };
         match self.person.ask(question).await {
             Some(Answer::Yes) => granted(GrantedBy::Person),
             Some(Answer::Always) => {
-                self.always.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted);
+                self.remembered.add(wanted);
                 granted(GrantedBy::Person)
             }
             Some(Answer::No { reason } | Answer::Text { text: reason }) => Err(said_no(&reason)),
-            None => {
-                self.unasked.fetch_add(1, Ordering::Relaxed);
-                Err(nobody_to_ask(&why))
-            }
+            None => Err(nobody_to_ask(&why)),
         }
     }
 
@@ -206,18 +221,19 @@ impl Gate {
         if let Stance::Mode(Approval::Plan) = self.stance {
             return Ruling::Denied(PLAN_MODE.to_owned());
         }
-        if self.is_check(command) {
-            return Ruling::Granted(GrantedBy::Plan);
-        }
         let strict = matches!(self.stance, Stance::Mode(Approval::Strict));
         match judgement {
+            // The danger list holds for a plan's checks too.
             Judgement::Risky(rule) if !strict => {
                 Ruling::Ask(format!("the command {} (danger rule {})", rule.why, rule.id))
+            }
+            Judgement::Allowed => Ruling::Granted(GrantedBy::Rule),
+            Judgement::Unclear(_) | Judgement::Plain if self.is_check(command) => {
+                Ruling::Granted(GrantedBy::Plan)
             }
             Judgement::Unclear(what) if !strict => {
                 Ruling::Ask(format!("the command is not understood in all its parts: {what}"))
             }
-            Judgement::Allowed => Ruling::Granted(GrantedBy::Rule),
             _ => self.rule_by_mode(Kind::Command, "it runs a command that no rule allows"),
         }
     }

@@ -12,6 +12,7 @@ mod gate;
 mod known;
 mod nearest;
 mod process;
+mod material;
 mod overseer;
 pub mod proof;
 pub mod shell;
@@ -21,7 +22,7 @@ mod tools;
 
 pub use cx::{EffectCx, Env, Knowledge, Surroundings, WriteCx};
 pub use file::Found;
-pub use gate::{Gate, Grant};
+pub use gate::{Gate, Grant, Remembered, check_rules};
 pub use overseer::PlanOverseer;
 pub use process::{End, Ended, Leftovers, Limits};
 pub use proof::run_check;

@@ -1,42 +1,55 @@
 //! Judges an approved plan's steps while it is carried out: the harness runs the checks, never the model's word.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
 use tandem_shared::agent::{Hear, Overseer};
+use tandem_shared::call::ToolCall;
+use tandem_shared::digest::Digest;
 use tandem_shared::event::Event;
 use tandem_shared::facts::{Facts, StepFacts};
 use tandem_shared::interrupt::Interrupt;
+use tandem_shared::journal::GrantedBy;
+use tandem_shared::person::Effect;
 use tandem_shared::plan::StepStatus;
-use tandem_shared::proof::{CheckRun, StepProof};
+use tandem_shared::proof::{CheckRun, StepProof, Verdict};
 use tandem_shared::record::{Moment, Record};
 use tandem_shared::settings::CommandSettings;
 use tandem_shared::store::{SessionStore, StoreError};
+use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 
-use crate::cx::Env;
-use crate::proof::{check_material, judge, run_check};
+use crate::cx::{Env, Surroundings};
+use crate::gate::Gate;
+use crate::material::{self, Material};
+use crate::proof::{judge, run_check};
 
-/// Runs the checks of the plan in force.
+/// Runs the checks of the plan in force, each with the gate's leave.
 pub struct PlanOverseer {
+    gate: Arc<Gate>,
     workspace: Workspace,
     commands: CommandSettings,
     env: Env,
     interrupt: Interrupt,
+    /// Checks that were not allowed, with the reason: nobody is asked twice.
+    refused: Mutex<BTreeMap<String, String>>,
 }
 
 /// Runs of one moment by command: steps that share a check share its run.
-type Runs = BTreeMap<String, CheckRun>;
+type Runs = BTreeMap<String, (GrantedBy, CheckRun)>;
 
 impl PlanOverseer {
-    /// Checks run in `workspace`, with the bounds of `commands`, and see `env`.
-    pub fn new(
-        workspace: Workspace,
-        commands: CommandSettings,
-        env: Env,
-        interrupt: Interrupt,
-    ) -> PlanOverseer {
-        PlanOverseer { workspace, commands, env, interrupt }
+    /// Checks need the leave of `gate`, run in the root of the surroundings, with their bounds and environment.
+    pub fn new(gate: Arc<Gate>, around: &Surroundings) -> PlanOverseer {
+        PlanOverseer {
+            gate,
+            workspace: around.read.workspace.clone(),
+            commands: around.commands.clone(),
+            env: around.env.clone(),
+            interrupt: around.read.interrupt.clone(),
+            refused: Mutex::default(),
+        }
     }
 
     /// Runs every check before any work, so that each step has a state to be told from. A plan that is taken up again
@@ -45,52 +58,54 @@ impl PlanOverseer {
     /// # Errors
     /// When the log could not be written.
     pub async fn begin(&self, store: &SessionStore, hear: Hear<'_>) -> Result<(), StoreError> {
-        let mut runs = Runs::new();
-        for (number, check) in checks(store, |_, step| step.before.is_none()) {
-            self.check(number, &check, Moment::Before, &mut runs, store, hear).await?;
-        }
-        Ok(())
+        self.check_all(steps(store, |_, step| step.before.is_none()), Moment::Before, store, hear).await
     }
 
     /// Checks steps that the model reported as done in the newest round; the step after such a one begins now, so its
     /// check is run as its state before, unless its work has begun already.
     async fn judge_reported(&self, store: &SessionStore, hear: Hear<'_>) -> Result<(), StoreError> {
         let reported = store.facts(|facts| facts.round.steps_reported.clone());
-        let mut runs = Runs::new();
-        for (number, check) in
-            checks(store, |number, step| reported.contains(&number) && step.status == Some(StepStatus::Done))
-        {
-            self.check(number, &check, Moment::After, &mut runs, store, hear).await?;
-            self.prove(number, store)?;
-        }
-        let next: Vec<(usize, String)> = checks(store, |number, step| {
-            let follows =
-                number > 1 && reported.contains(&(number - 1)) && step.status != Some(StepStatus::Done);
+        let done = store.facts(|facts| {
+            let is_done =
+                |number: &usize| facts.step(*number).is_some_and(|s| s.status == Some(StepStatus::Done));
+            reported.iter().copied().filter(is_done).collect::<Vec<_>>()
+        });
+        self.check_all(steps(store, |number, _| done.contains(&number)), Moment::After, store, hear).await?;
+        let next = steps(store, |number, step| {
+            let follows = number > 1 && done.contains(&(number - 1)) && step.status != Some(StepStatus::Done);
             follows && step.after.is_none()
         });
-        for (number, check) in next {
-            if store.facts(|facts| !has_begun(facts, number)) {
-                self.check(number, &check, Moment::Before, &mut runs, store, hear).await?;
-            }
-        }
-        Ok(())
+        let unbegun = next.into_iter().filter(|step| store.facts(|facts| !has_begun(facts, step)));
+        self.check_all(unbegun.collect(), Moment::Before, store, hear).await
     }
 
     /// Checks every step whose newest check is older than the newest act, so that the report speaks of the final tree.
     async fn judge_all(&self, store: &SessionStore, hear: Hear<'_>) -> Result<(), StoreError> {
         let acts = store.facts(|facts| facts.acts);
+        let old = steps(store, |_, step| step.after.is_none() || step.acts_at_check < acts);
+        self.check_all(old, Moment::After, store, hear).await
+    }
+
+    async fn check_all(
+        &self,
+        steps: Vec<CheckedStep>,
+        moment: Moment,
+        store: &SessionStore,
+        hear: Hear<'_>,
+    ) -> Result<(), StoreError> {
         let mut runs = Runs::new();
-        for (number, check) in checks(store, |_, step| step.after.is_none() || step.acts_at_check < acts) {
-            self.check(number, &check, Moment::After, &mut runs, store, hear).await?;
-            self.prove(number, store)?;
+        for step in steps {
+            self.check(&step, moment, &mut runs, store, hear).await?;
+            if moment == Moment::After && !self.interrupt.is_raised() {
+                store.record([Record::Proved { proof: self.proof(&step, store) }])?;
+            }
         }
         Ok(())
     }
 
     async fn check(
         &self,
-        number: usize,
-        command: &str,
+        step: &CheckedStep,
         moment: Moment,
         runs: &mut Runs,
         store: &SessionStore,
@@ -99,38 +114,68 @@ impl PlanOverseer {
         if self.interrupt.is_raised() {
             return Ok(());
         }
-        let run = match runs.get(command) {
-            Some(run) => run.clone(),
-            None => run_check(command, &self.workspace, &self.commands, &self.env, &self.interrupt).await,
+        let material = self.material(step).await;
+        let (by, run) = match runs.get(&step.check) {
+            Some(known) => known.clone(),
+            None => match self.leave(&step.check).await {
+                Ok(by) => {
+                    let run =
+                        run_check(&step.check, &self.workspace, &self.commands, &self.env, &self.interrupt);
+                    (by, run.await)
+                }
+                Err(reason) => {
+                    self.refused().insert(step.check.clone(), reason);
+                    return Ok(());
+                }
+            },
         };
         if self.interrupt.is_raised() {
             // A check that was cut off says nothing about the work.
             return Ok(());
         }
-        runs.insert(command.to_owned(), run.clone());
-        store.record([Record::Checked { step: number, moment, run: run.clone() }])?;
-        hear(Event::Check { step: number, moment, run });
+        runs.insert(step.check.clone(), (by, run.clone()));
+        store.record([Record::Checked { step: step.number, moment, by, material, run: run.clone() }])?;
+        hear(Event::Check { step: step.number, moment, run });
         Ok(())
     }
 
-    fn prove(&self, number: usize, store: &SessionStore) -> Result<(), StoreError> {
-        let proof = store.facts(|facts| {
-            let plan = facts.plan.as_ref()?;
-            let index = number.checked_sub(1)?;
-            let (step, files) = (plan.steps.get(index)?, &plan.plan.steps().get(index)?.files);
-            let now = facts.changed_now();
-            let since =
-                now.iter().filter(|(path, digest)| step.changed_at_baseline.get(*path) != Some(digest));
-            let changed: Vec<String> = since.map(|(path, _)| path.clone()).collect();
-            let command = step.after.as_ref().map(|run| run.command.as_str()).unwrap_or_default();
-            let material = check_material(command, &changed, files);
-            let (verdict, reason) = judge(step.before.as_ref(), step.after.as_ref(), &material);
-            Some(StepProof { step: number, verdict, reason })
-        });
-        match proof {
-            Some(proof) => store.record([Record::Proved { proof }]),
-            None => Ok(()),
+    /// The gate's leave to run a check.
+    async fn leave(&self, check: &str) -> Result<GrantedBy, String> {
+        if let Some(reason) = self.refused().get(check) {
+            return Err(reason.clone());
         }
+        let arguments = serde_json::json!({ "command": check }).to_string();
+        let call = ToolCall { id: "check".to_owned(), name: "run_command".to_owned(), arguments };
+        let effect = Effect::Command { command: check.to_owned() };
+        tokio::select! {
+            biased;
+            () = self.interrupt.raised() => Err("interrupted".to_owned()),
+            judged = self.gate.judge(&call, &effect) => judged.map(|grant| grant.by()),
+        }
+    }
+
+    async fn material(&self, step: &CheckedStep) -> BTreeMap<String, Digest> {
+        let (workspace, check, files) = (self.workspace.clone(), step.check.clone(), step.files.clone());
+        let snapshot = blocking(move || Ok(Material::of(&check, &files).snapshot(&workspace))).await;
+        snapshot.unwrap_or_default()
+    }
+
+    fn proof(&self, step: &CheckedStep, store: &SessionStore) -> StepProof {
+        let (verdict, reason) = match self.refused().get(&step.check) {
+            Some(reason) => (Verdict::Unproven, format!("`{}` was not run. {reason}", step.check)),
+            None => store.facts(|facts| match facts.step(step.number) {
+                Some(known) => {
+                    let changed = material::changed(&known.material, &known.material_after);
+                    judge(known.before.as_ref(), known.after.as_ref(), &changed)
+                }
+                None => judge(None, None, &[]),
+            }),
+        };
+        StepProof { step: step.number, verdict, reason }
+    }
+
+    fn refused(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -152,24 +197,32 @@ impl Overseer for PlanOverseer {
     }
 }
 
-/// Numbers and checks of the steps of the plan in force that have a check and are `wanted`.
-fn checks(store: &SessionStore, wanted: impl Fn(usize, &StepFacts) -> bool) -> Vec<(usize, String)> {
+/// A step of the plan in force that has a check.
+struct CheckedStep {
+    number: usize,
+    check: String,
+    files: Vec<String>,
+}
+
+/// The steps of the plan in force that have a check and are `wanted`.
+fn steps(store: &SessionStore, wanted: impl Fn(usize, &StepFacts) -> bool) -> Vec<CheckedStep> {
     store.facts(|facts| {
         let plan = facts.plan.as_ref().filter(|_| facts.plan_in_force());
         let steps = plan.into_iter().flat_map(|plan| plan.plan.steps().iter().zip(&plan.steps)).enumerate();
         steps
             .filter(|(index, (_, known))| wanted(index + 1, known))
-            .filter_map(|(index, (step, _))| Some((index + 1, step.check.clone()?)))
+            .filter_map(|(index, (step, _))| {
+                let check = step.check.clone()?;
+                Some(CheckedStep { number: index + 1, check, files: step.files.clone() })
+            })
             .collect()
     })
 }
 
 /// Whether a file that the step names was changed since its check ran before.
-fn has_begun(facts: &Facts, number: usize) -> bool {
-    let Some(plan) = &facts.plan else { return false };
+fn has_begun(facts: &Facts, step: &CheckedStep) -> bool {
     let now = facts.changed_now();
-    let steps = plan.plan.steps().iter().zip(&plan.steps);
-    steps.skip(number.saturating_sub(1)).take(1).any(|(step, known)| {
+    facts.step(step.number).is_some_and(|known| {
         step.files.iter().any(|file| now.get(file) != known.changed_at_baseline.get(file))
     })
 }

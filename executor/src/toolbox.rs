@@ -16,20 +16,15 @@ const UNKNOWN_TOOL: &str = include_str!("../../prompts/notes/unknown_tool_execut
 /// Tools, gate and surroundings of one executor run.
 pub struct ExecutorToolbox {
     tools: WriteTools,
-    gate: Gate,
+    gate: Arc<Gate>,
     around: Arc<Surroundings>,
     seen: Arc<Seen>,
 }
 
 impl ExecutorToolbox {
     /// Puts the parts together.
-    pub fn new(tools: WriteTools, gate: Gate, around: Surroundings) -> ExecutorToolbox {
+    pub fn new(tools: WriteTools, gate: Arc<Gate>, around: Surroundings) -> ExecutorToolbox {
         ExecutorToolbox { tools, gate, around: Arc::new(around), seen: Arc::default() }
-    }
-
-    /// The gate, for its counters.
-    pub fn gate(&self) -> &Gate {
-        &self.gate
     }
 
     async fn outcome_of(&self, call: &ToolCall) -> Outcome {

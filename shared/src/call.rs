@@ -236,6 +236,8 @@ pub enum Artifact {
     },
     /// A file was written.
     Wrote(Receipt),
+    /// A command ran that does more than look: files may have changed.
+    MayHaveChanged,
     /// A plan was drafted; this ends the planner's loop.
     Plan(Plan),
     /// The model says where a plan step stands.

@@ -36,6 +36,14 @@ pub fn key(call: &ToolCall) -> Digest {
     Digest::of(format!("{}\n{}", call.name, canonical(&call.arguments)))
 }
 
+/// Names a loop by the calls it consists of, in whatever order.
+pub fn name(keys: &[Digest]) -> Digest {
+    let mut sorted: Vec<&str> = keys.iter().map(Digest::as_str).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    Digest::of(sorted.join(" "))
+}
+
 /// The arguments as JSON without blanks and with sorted keys; text that is no JSON stays as it is, trimmed.
 pub fn canonical(arguments: &str) -> String {
     match serde_json::from_str::<Value>(arguments) {

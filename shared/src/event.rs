@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::call::Receipt;
+use crate::digest::Digest;
 use crate::facts::{Change, RoleSpent};
 use crate::person::{Answer, Question};
 use crate::plan::Plan;
@@ -31,8 +32,10 @@ pub enum Op {
         /// The answer; `None` when nobody answers.
         answer: Option<Answer>,
     },
-    /// A decision on the plan of [`Event::PlanReady`].
+    /// A decision on the plan of [`Event::Plan`].
     Decide {
+        /// Of the plan as it was shown; another plan is not decided on.
+        digest: Digest,
         /// Approve, revise or reject.
         decision: Decision,
     },
@@ -53,6 +56,11 @@ pub enum Op {
         role: Option<Role>,
         /// `provider/model`.
         model: String,
+    },
+    /// Change when the thinking phase runs: `off`, `auto` or `always`.
+    Think {
+        /// As typed.
+        mode: String,
     },
     /// Use another named set of bindings.
     Profile {
@@ -212,6 +220,8 @@ pub enum Event {
         /// The report.
         report: Report,
     },
+    /// The session is at rest: what was asked for is done, and the next [`Op`] is waited for.
+    Ready,
     /// Something failed; the session goes on if it can.
     Error {
         /// For a person.

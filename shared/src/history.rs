@@ -200,6 +200,7 @@ impl History {
             }
             Record::Opened { .. }
             | Record::Said { .. }
+            | Record::Unsaid { .. }
             | Record::Started { .. }
             | Record::Imaged { .. }
             | Record::Planned { .. }

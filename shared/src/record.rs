@@ -1,5 +1,7 @@
 //! What the log holds: the append-only truth that history and facts are folded from.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::call::{Outcome, ToolCall};
@@ -74,6 +76,13 @@ pub enum Record {
         /// Cost of the request.
         spent: Spent,
     },
+    /// A words-only request was not answered.
+    Unsaid {
+        /// Who.
+        role: WordsRole,
+        /// What happened.
+        error: String,
+    },
     /// A write call was given leave and is about to act.
     Started {
         /// The call.
@@ -126,6 +135,10 @@ pub enum Record {
         step: usize,
         /// Before or after the step's work.
         moment: Moment,
+        /// Who gave leave.
+        by: GrantedBy,
+        /// Digests of the files that the check consists of, when it ran.
+        material: BTreeMap<String, Digest>,
         /// What came of it.
         run: CheckRun,
     },
@@ -314,6 +327,8 @@ pub enum TurnEnd {
     Planned,
     /// A plan was demanded, and none came.
     NoPlan,
+    /// The reply that ended it was empty, withheld, or still cut after all its continuations.
+    NoAnswer,
     /// The model ended with plan steps that are not done.
     StepsOpen,
     /// A plan step's check failed.

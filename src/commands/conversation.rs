@@ -23,7 +23,11 @@ const LOOK_FOR: Duration = Duration::from_millis(700);
 /// `tandem` and `tandem -c`.
 pub async fn open(scene: Scene, newest: bool) -> Result<Exit, Failure> {
     let start = scene.start(newest)?;
-    converse(scene, start, None).await
+    let first = match &start {
+        Start::Resume(id) if is_unfinished(last_end(&scene, id)?.as_ref()) => Some(Op::Continue),
+        Start::Resume(_) | Start::New => None,
+    };
+    converse(scene, start, first).await
 }
 
 /// `tandem resume`.
@@ -65,7 +69,8 @@ pub async fn resume(
 async fn converse(scene: Scene, start: Start, first: Option<Op>) -> Result<Exit, Failure> {
     let interactive = is_interactive();
     let mut lines = Lines::read();
-    let mut setup = scene.setup(Attendance::Attended)?;
+    // Lines from a file or a pipe are commands; they answer no question.
+    let mut setup = scene.setup(scene.attendance())?;
     if setup.loaded.config.binding(tandem_shared::role::Role::Planner).is_none() && interactive {
         setup = offer_local(setup, &mut lines).await?;
     }

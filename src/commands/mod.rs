@@ -8,10 +8,12 @@ mod settings;
 mod models;
 mod doctor;
 
-use crate::cli::{Cli, Command};
+use serde_json::json;
+
+use crate::cli::{Cli, Command, OutputFormat};
 use crate::demo;
 use crate::exit::Exit;
-use crate::front::tell;
+use crate::front::{lost_output, say, tell};
 use crate::machine::Machine;
 use crate::scene::{Failure, Scene};
 use crate::{cli, logs};
@@ -29,13 +31,23 @@ pub fn run(cli: Cli) -> Exit {
         Err(error) => return refuse(&error.to_string(), Exit::NotCompleted),
     };
     let local = tokio::task::LocalSet::new();
-    let exit = local
-        .block_on(&runtime, dispatch(cli, machine))
-        .unwrap_or_else(|failure| refuse(&failure.text, failure.exit));
+    let format = cli.global.output_format;
+    let exit = local.block_on(&runtime, dispatch(cli, machine)).unwrap_or_else(|failure| {
+        if format != OutputFormat::Text {
+            // A program that reads standard output must find there why nothing else is.
+            say(&format!("{}\n", json!({ "error": failure.text, "exit": failure.exit.code() })));
+        }
+        refuse(&failure.text, failure.exit)
+    });
     // A tool that still blocks must not hold up the end.
     drop(local);
     runtime.shutdown_background();
-    exit
+    match exit {
+        Exit::Done if lost_output() => {
+            refuse("the result could not be written to standard output", Exit::NotCompleted)
+        }
+        exit => exit,
+    }
 }
 
 async fn dispatch(cli: Cli, machine: Machine) -> Result<Exit, Failure> {

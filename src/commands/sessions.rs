@@ -79,6 +79,9 @@ fn shown(entry: &Entry) -> String {
         Record::Said { role, model, text, .. } => {
             block(format!("{time} {model} ({role:?})").to_lowercase(), text)
         }
+        Record::Unsaid { role, error } => {
+            format!("{time} {role:?} failed: {}\n", words::one_line(error)).to_lowercase()
+        }
         Record::Started { call_id, by } => {
             format!("{time} {call_id} acts, leave given by {by:?}\n").to_lowercase()
         }
@@ -99,7 +102,7 @@ fn shown(entry: &Entry) -> String {
             };
             format!("{time} plan {} {what}\n", digest.short())
         }
-        Record::Checked { step, moment, run } => format!("{time} {}", words::check(*step, *moment, run)),
+        Record::Checked { step, moment, run, .. } => format!("{time} {}", words::check(*step, *moment, run)),
         Record::Proved { proof } => {
             format!(
                 "{time} step {}: {} ({})\n",

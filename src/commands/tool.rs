@@ -15,10 +15,10 @@ use tandem_shared::tool::{Archive, ReadCx, Toolbox};
 use tandem_shared::workspace::Workspace;
 
 use crate::cli::Tool;
-use crate::config;
 use crate::exit::Exit;
 use crate::front::{Asking, is_interactive, say, tell};
 use crate::scene::{Failure, Scene};
+use crate::session::Attendance;
 
 /// Runs one of the commands.
 pub async fn run(scene: Scene, what: Tool) -> Result<Exit, Failure> {
@@ -74,7 +74,9 @@ fn list(scene: &Scene, json: bool) -> Result<Exit, Failure> {
 }
 
 fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result<ExecutorToolbox, Failure> {
-    let config = config::load(&scene.input)?.config;
+    let setup = scene.setup(Attendance::Unattended)?;
+    let env = Arc::new(setup.command_env());
+    let config = setup.loaded.config;
     let person: Arc<dyn Person> = if is_interactive() { Arc::new(Asking) } else { Arc::new(Nobody) };
     let read = ReadCx {
         workspace: scene.workspace.clone(),
@@ -87,10 +89,10 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
         read,
         journal: Arc::new(ByHand { workspace: scene.workspace.clone(), seen }),
         commands: config.commands,
-        env: Arc::new(scene.machine.command_env()),
+        env,
     };
     let gate = Gate::own_act(scene.workspace.clone(), person);
-    Ok(ExecutorToolbox::new(write_tools(planner_tools()), gate, around))
+    Ok(ExecutorToolbox::new(write_tools(planner_tools()), Arc::new(gate), around))
 }
 
 fn show(outcome: &Outcome, as_json: bool) {

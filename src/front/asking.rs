@@ -3,8 +3,9 @@
 use futures::future::BoxFuture;
 use tandem_shared::person::{Answer, Person, Question};
 
-use super::errand::{Signals, ask};
 use super::lines::Lines;
+use super::signals::Signals;
+use super::waiting::ask;
 
 /// Asks on standard error and reads a line from standard input.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,6 @@ pub struct Asking;
 
 impl Person for Asking {
     fn ask(&self, question: Question) -> BoxFuture<'_, Option<Answer>> {
-        Box::pin(async move { ask(&mut Some(Lines::read()), &question, &mut Signals::new()).await })
+        Box::pin(async move { ask(&mut Lines::read(), &question, &mut Signals::new()).await })
     }
 }

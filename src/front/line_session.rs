@@ -1,16 +1,18 @@
 //! A session in the terminal, line by line.
 
-use tandem_shared::event::{Event, Op};
+use tandem_shared::digest::Digest;
+use tandem_shared::event::Op;
 use tandem_shared::plan::Approver;
-use tandem_shared::record::{Decision, TurnEnd};
+use tandem_shared::record::Decision;
 use tandem_shared::settings::PlanMode;
 use tandem_shared::store::Clock;
 
-use super::errand::{Leave, Signals, Verdict, ask, decision, exit_of};
+use super::errand::Leave;
 use super::lines::Lines;
-use super::show::{Show, Teller};
+use super::show::Show;
 use super::terminal::tell;
 use super::typed::{Line, help, read};
+use super::waiting::{Verdict, Waited, Watched};
 use crate::exit::Exit;
 use crate::session::Handle;
 
@@ -32,60 +34,115 @@ pub struct Opening {
 pub async fn line_session(session: Handle, opening: Opening, show: &mut dyn Show, clock: Clock) -> Exit {
     let Opening { lines, interactive, first, plan, leave } = opening;
     let mut conversation = Conversation {
-        teller: Teller::new(&session.id, clock),
-        session,
-        person: Some(lines),
-        signals: Signals::new(),
-        show,
+        watched: Watched::new(session, Some(lines), show, clock),
         next: None,
         usual: plan,
         plan,
         leave,
+        shown: None,
+        last: Exit::Done,
         interactive,
     };
-    let last = conversation.run(first).await;
-    conversation.close(last).await;
-    if interactive && last != Exit::Interrupted { Exit::Done } else { last }
+    match conversation.run(first).await {
+        Ended::Orderly => {
+            tell("Goodbye.\n");
+            let last = conversation.last;
+            conversation.watched.close(last).await;
+            if interactive && last != Exit::Interrupted { Exit::Done } else { last }
+        }
+        Ended::AtOnce => conversation.watched.leave(),
+    }
 }
 
 struct Conversation<'a> {
-    session: Handle,
-    person: Option<Lines>,
-    signals: Signals,
-    show: &'a mut dyn Show,
-    teller: Teller,
+    watched: Watched<'a>,
     /// A command that was typed where an answer was asked for.
     next: Option<String>,
     /// As the configuration says.
     usual: PlanMode,
     plan: PlanMode,
     leave: Leave,
+    /// The plan that was shown last and not decided on.
+    shown: Option<Digest>,
+    /// The exit code of the last turn.
+    last: Exit,
     interactive: bool,
 }
 
+enum Ended {
+    Orderly,
+    AtOnce,
+}
+
 impl Conversation<'_> {
-    /// Answers the exit code of the last turn.
-    async fn run(&mut self, first: Option<Op>) -> Exit {
-        let mut last = Exit::Done;
-        while let Ok(event) = self.session.events.try_recv() {
-            self.show(event);
-        }
-        if let Some(op) = first {
-            last = self.turn(op).await.unwrap_or(last);
-        }
+    async fn run(&mut self, first: Option<Op>) -> Ended {
+        self.watched.catch_up();
+        let mut op = first;
         loop {
-            self.signals.count = 0;
+            if let Some(op) = op.take() {
+                match self.turn(op).await {
+                    Some(ended) => return ended,
+                    None => continue,
+                }
+            }
+            self.watched.signals.count = 0;
             let Some(line) = self.next_line().await else {
-                return if self.signals.count > 0 { Exit::Interrupted } else { last };
+                if self.watched.signals.count > 0 {
+                    self.last = Exit::Interrupted;
+                }
+                return Ended::Orderly;
             };
             match read(&line, self.plan) {
                 Line::Nothing => {}
-                Line::Exit => return last,
+                Line::Exit => return Ended::Orderly,
                 Line::Help => tell(&help()),
                 Line::TogglePlan => self.toggle_plan(),
                 Line::Wrong(why) => tell(&format!("{why}\n")),
-                Line::Send(op) => last = self.turn(op).await.unwrap_or(last),
+                Line::Execute => match self.shown.take() {
+                    Some(digest) => op = Some(Op::Decide { digest, decision: approved(Approver::Person) }),
+                    None => tell("There is no plan that waits; /plan TEXT drafts one.\n"),
+                },
+                Line::Send(said) => op = Some(said),
             }
+        }
+    }
+
+    /// Says `op`, and what follows from it: a plan is shown and decided on until the session is at rest.
+    async fn turn(&mut self, op: Op) -> Option<Ended> {
+        let mut op = op;
+        loop {
+            let rest = match self.watched.send(op).await {
+                Waited::Rest(rest) => rest,
+                Waited::Gone => return Some(Ended::Orderly),
+                Waited::Left => return Some(Ended::AtOnce),
+            };
+            self.last = rest.exit.unwrap_or(self.last);
+            let plan = rest.plan?;
+            let decision = match self.leave {
+                Leave::Given => approved(Approver::Flag),
+                Leave::Ask | Leave::PlanOnly if !self.interactive => {
+                    tell("The plan waits; /execute approves it.\n");
+                    self.shown = Some(plan.digest);
+                    self.last = Exit::NotApproved;
+                    return None;
+                }
+                Leave::Ask | Leave::PlanOnly => match self.watched.decide().await {
+                    Verdict::Decided(decision) => decision,
+                    Verdict::Command(line) => {
+                        self.next = Some(line);
+                        self.shown = Some(plan.digest);
+                        return None;
+                    }
+                    Verdict::Interrupted => {
+                        self.shown = Some(plan.digest);
+                        return None;
+                    }
+                },
+            };
+            if decision == Decision::Reject {
+                self.last = Exit::NotApproved;
+            }
+            op = Op::Decide { digest: plan.digest, decision };
         }
     }
 
@@ -96,10 +153,10 @@ impl Conversation<'_> {
         if self.interactive {
             tell("> ");
         }
-        let lines = self.person.as_mut()?;
+        let Watched { person, signals, .. } = &mut self.watched;
         tokio::select! {
-            line = lines.next() => line,
-            () = self.signals.next() => None,
+            line = person.as_mut()?.next() => line,
+            () = signals.next() => None,
         }
     }
 
@@ -115,91 +172,8 @@ impl Conversation<'_> {
             PlanMode::Never => "Prompts go straight to the executor.\n",
         });
     }
+}
 
-    /// Sends one op and shows what comes of it, until the session is at rest again.
-    async fn turn(&mut self, op: Op) -> Option<Exit> {
-        // These answer at once with one event.
-        let short =
-            matches!(op, Op::Status | Op::Context | Op::Bind { .. } | Op::Profile { .. } | Op::Compact);
-        self.send(op);
-        loop {
-            let event = tokio::select! {
-                event = self.session.events.recv() => event?,
-                () = self.signals.next() => {
-                    self.signals.leave_if_repeated();
-                    self.send(Op::Interrupt);
-                    continue;
-                }
-            };
-            self.show(event.clone());
-            match event {
-                Event::Asked { id, question } => {
-                    let answer = ask(&mut self.person, &question, &mut self.signals).await;
-                    if self.signals.count > 0 {
-                        self.send(Op::Interrupt);
-                    }
-                    self.send(Op::Answer { id, answer });
-                }
-                Event::Plan { .. } => match self.decide().await {
-                    Some(Decision::Reject) => {
-                        self.send(Op::Decide { decision: Decision::Reject });
-                        self.wait_for_rest().await;
-                        return Some(Exit::NotApproved);
-                    }
-                    Some(decision) => self.send(Op::Decide { decision }),
-                    None => return None,
-                },
-                Event::Done { report } if report.end != TurnEnd::Planned => {
-                    return Some(exit_of(report.exit));
-                }
-                Event::Error { exit, .. } => return Some(exit_of(exit)),
-                Event::Notice { .. } | Event::Context { .. } if short => return None,
-                _ => {}
-            }
-        }
-    }
-
-    /// `None`: the plan waits, for a command or because of an interrupt.
-    async fn decide(&mut self) -> Option<Decision> {
-        if self.leave == Leave::Given {
-            return Some(Decision::Approve { by: Approver::Flag });
-        }
-        match decision(self.person.as_mut()?, &mut self.signals).await {
-            Verdict::Decided(decision) => Some(decision),
-            Verdict::Command(line) => {
-                self.next = Some(line);
-                None
-            }
-            Verdict::Interrupted => None,
-        }
-    }
-
-    /// A rejected plan ends with the news that it was decided.
-    async fn wait_for_rest(&mut self) {
-        while let Some(event) = self.session.events.recv().await {
-            let decided = matches!(event, Event::PlanDecided { .. } | Event::Error { .. });
-            self.show(event);
-            if decided {
-                break;
-            }
-        }
-    }
-
-    async fn close(&mut self, last: Exit) {
-        tell("Goodbye.\n");
-        self.send(Op::Close);
-        while let Some(event) = self.session.events.recv().await {
-            self.show(event);
-        }
-        self.show.finish(last);
-    }
-
-    fn send(&self, op: Op) {
-        // A session that is gone is seen where its events end.
-        let _ = self.session.ops.send(op);
-    }
-
-    fn show(&mut self, event: Event) {
-        self.show.event(&self.teller.wrap(event));
-    }
+fn approved(by: Approver) -> Decision {
+    Decision::Approve { by }
 }

@@ -1,6 +1,6 @@
 //! Lines from standard input, read by a thread so that waiting for one does not hold up anything else.
 
-use std::io::BufRead as _;
+use std::io::{BufRead as _, IsTerminal as _};
 
 use tokio::sync::mpsc;
 
@@ -23,6 +23,18 @@ impl Lines {
             }
         });
         Lines { lines }
+    }
+
+    /// Forgets what was typed before a question was shown: nobody answers what they have not seen. Lines from a file or a
+    /// pipe stay.
+    pub fn forget_typed(&mut self) {
+        let stdin = std::io::stdin();
+        if !stdin.is_terminal() {
+            return;
+        }
+        #[cfg(unix)]
+        let _ = rustix::termios::tcflush(&stdin, rustix::termios::QueueSelector::IFlush);
+        while self.lines.try_recv().is_ok() {}
     }
 
     /// The next line; `None` at the end of the input.

@@ -1,11 +1,23 @@
-//! Standard output and error. A reader that is gone is no fault of the run, so failed writes are let go.
+//! Standard output and error. A reader that is gone is no fault of the run; a full disk is.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether a result could not be written.
+static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Writes a result to standard output.
 pub fn say(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => LOST.store(true, Ordering::Relaxed),
+        Ok(()) | Err(_) => {}
+    }
+}
+
+/// Whether a result was lost, because standard output could not be written.
+pub fn lost_output() -> bool {
+    LOST.load(Ordering::Relaxed)
 }
 
 /// Writes talk to standard error.

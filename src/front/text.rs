@@ -111,7 +111,7 @@ impl Show for Text {
                 self.line(&format!("{role}: {model}"));
             }
             Event::Delta { text } => self.delta(text),
-            Event::Reasoning { .. } | Event::Usage { .. } => {}
+            Event::Reasoning { .. } | Event::Usage { .. } | Event::Ready => {}
             Event::Retry { attempt, wait_ms, reason } => {
                 let seconds = *wait_ms as f64 / 1000.0;
                 self.line(&format!(

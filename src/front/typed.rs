@@ -1,8 +1,6 @@
 //! What a person types in a session: a command or a prompt.
 
 use tandem_shared::event::Op;
-use tandem_shared::plan::Approver;
-use tandem_shared::record::Decision;
 use tandem_shared::role::Role;
 use tandem_shared::settings::PlanMode;
 
@@ -12,6 +10,7 @@ const HELP: &[(&str, &str)] = &[
     ("/execute", "approves the drafted plan and carries it out; with TEXT, goes straight to work on TEXT"),
     ("/model [ROLE] NAME", "binds planner and executor, or one role, to another model"),
     ("/profile NAME", "uses another named set of bindings"),
+    ("/thinking MODE", "when the thinking phase runs: off, auto or always"),
     ("/status", "the session, its models, its cost"),
     ("/context", "what fills the model's window"),
     ("/compact", "summarises the conversation now"),
@@ -26,6 +25,8 @@ pub(super) enum Line {
     Nothing,
     /// The session is to do it.
     Send(Op),
+    /// The plan that was shown is approved.
+    Execute,
     /// Planning first is switched on or off.
     TogglePlan,
     /// The list of commands.
@@ -49,13 +50,13 @@ pub(super) fn read(line: &str, plan: PlanMode) -> Line {
         "/help" => Line::Help,
         "/plan" if rest.is_empty() => Line::TogglePlan,
         "/plan" => prompt(rest, PlanMode::Always),
-        "/execute" if rest.is_empty() => {
-            Line::Send(Op::Decide { decision: Decision::Approve { by: Approver::Person } })
-        }
+        "/execute" if rest.is_empty() => Line::Execute,
         "/execute" => prompt(rest, PlanMode::Never),
         "/model" => model(rest),
         "/profile" if rest.is_empty() => Line::Wrong("/profile needs a name".to_owned()),
         "/profile" => Line::Send(Op::Profile { name: rest.to_owned() }),
+        "/thinking" if rest.is_empty() => Line::Wrong("/thinking needs off, auto or always".to_owned()),
+        "/thinking" => Line::Send(Op::Think { mode: rest.to_owned() }),
         "/status" => Line::Send(Op::Status),
         "/context" => Line::Send(Op::Context),
         "/compact" => Line::Send(Op::Compact),

@@ -9,7 +9,9 @@ use tandem_shared::role::Role;
 
 /// Takes out control characters, so that no text from a model, a file or a command can steer the terminal.
 pub fn clean(text: &str) -> String {
-    let keep = |c: &char| matches!(c, '\n' | '\t') || !c.is_control();
+    // Marks that reorder text could make a command look like another one.
+    let reorders = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let keep = |c: &char| matches!(c, '\n' | '\t') || !(c.is_control() || reorders(c));
     text.chars().filter(keep).collect()
 }
 
@@ -78,6 +80,7 @@ pub fn end(end: &TurnEnd) -> String {
     match end {
         TurnEnd::Answered | TurnEnd::Planned => String::new(),
         TurnEnd::NoPlan => "There is no plan: the planner answered in words, and did so again when asked for one.".into(),
+        TurnEnd::NoAnswer => "Not completed: the last reply was empty, withheld by the provider, or cut off.".into(),
         TurnEnd::StepsOpen => "Not completed: steps of the plan are open.".into(),
         TurnEnd::CheckFailed => "Not completed: the check of a plan step fails.".into(),
         TurnEnd::Unproven => "Not completed: a failing check passes only since this run changed what it checks with.".into(),
@@ -132,5 +135,6 @@ mod tests {
     #[test]
     fn no_text_steers_the_terminal() {
         assert_eq!(clean("a\x1b[2Jb\r\x07\tc\n"), "a[2Jb\tc\n");
+        assert_eq!(clean("rm \u{202e}a"), "rm a");
     }
 }

@@ -1,12 +1,14 @@
 //! The session task: owns the state, takes one [`Op`] at a time, and keeps listening while a turn runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tandem_executor::{Remembered, check_rules};
 use tandem_router::Router;
 use tandem_shared::event::{Event, Op};
+use tandem_shared::facts::Facts;
 use tandem_shared::interrupt::{Cause, Interrupt};
 use tandem_shared::person::{Answer, Nobody, Person};
 use tandem_shared::record::Record;
@@ -43,6 +45,7 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
     if setup.loaded.config.binding(Role::Planner).is_none() {
         return Err(SetupError::NoModel);
     }
+    check_rules(&setup.loaded.config.commands.allow).map_err(|error| SetupError::Rules(error.to_string()))?;
     let router = wiring::router(&setup.loaded.config, &setup.machine.env, &setup.route)?;
     let store = Arc::new(setup.open_store(start)?);
     let (ops, inbox) = mpsc::unbounded_channel();
@@ -61,7 +64,7 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
         project: setup.state.project(setup.workspace.root()),
         notes: project_notes(setup.workspace.root()),
         today: machine::minute((setup.clock)()).get(..10).unwrap_or_default().to_owned(),
-        created: (setup.clock)(),
+        remembered: Remembered::default(),
         setup,
         router,
         store,
@@ -69,7 +72,7 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
         person,
         spent_time: Duration::ZERO,
     };
-    tokio::task::spawn_local(session.run(Doors { inbox, asks, waiting: BTreeMap::new(), next: 0 }));
+    tokio::task::spawn_local(session.run(Doors::new(inbox, asks)));
     Ok(Handle { id, ops, events })
 }
 
@@ -85,7 +88,8 @@ pub(super) struct Session {
     pub(super) notes: String,
     /// The day the session was opened, for the same reason.
     pub(super) today: String,
-    created: u64,
+    /// What the person said "always" to.
+    pub(super) remembered: Remembered,
     /// Time that turns of the current task took.
     pub(super) spent_time: Duration,
 }
@@ -96,35 +100,61 @@ pub(super) struct Doors {
     asks: mpsc::UnboundedReceiver<Asked>,
     waiting: BTreeMap<u64, oneshot::Sender<Option<Answer>>>,
     next: u64,
+    /// Said while a turn ran; done when it has ended.
+    later: VecDeque<Op>,
+    closed: bool,
+}
+
+impl Doors {
+    fn new(inbox: mpsc::UnboundedReceiver<Op>, asks: mpsc::UnboundedReceiver<Asked>) -> Doors {
+        Doors { inbox, asks, waiting: BTreeMap::new(), next: 0, later: VecDeque::new(), closed: false }
+    }
+
+    /// The next op; `None` when the session is to close.
+    async fn next_op(&mut self) -> Option<Op> {
+        if self.closed {
+            return None;
+        }
+        let op = match self.later.pop_front() {
+            Some(op) => Some(op),
+            None => self.inbox.recv().await,
+        };
+        op.filter(|op| *op != Op::Close)
+    }
 }
 
 impl Session {
     async fn run(mut self, mut doors: Doors) {
-        while let Some(op) = doors.inbox.recv().await {
-            if op == Op::Close {
-                break;
-            }
+        while let Some(op) = doors.next_op().await {
             self.take(op, &mut doors).await;
+            self.tell(Event::Ready);
         }
-        self.note_state();
+        if self.store.facts(|facts| facts.turns > 0 || facts.plan.is_some()) {
+            return self.note_state();
+        }
+        // Nothing was said, so there is nothing to go on with.
+        let (folder, id) = (self.setup.state.sessions(), self.store.id().to_owned());
+        drop(self);
+        if let Err(error) = SessionStore::delete(&folder, &id) {
+            tracing::warn!(%error, "an empty session could not be removed");
+        }
     }
 
     async fn take(&mut self, op: Op, doors: &mut Doors) {
         match op {
             Op::Prompt { text, plan } => {
                 self.spent_time = Duration::ZERO;
+                let paused = self.store.facts(Facts::plan_paused);
                 match plan {
                     PlanMode::Never => self.execute(text, doors).await,
-                    PlanMode::Auto | PlanMode::Always if self.store.facts(|facts| facts.plan_in_force()) => {
-                        self.execute(text, doors).await;
-                    }
+                    PlanMode::Auto if paused => self.execute(text, doors).await,
                     PlanMode::Auto => self.plan(text, false, doors).await,
                     PlanMode::Always => self.plan(text, true, doors).await,
                 }
             }
             Op::Continue => self.go_on(doors).await,
             Op::Adopt { plan } => self.adopt(&plan),
-            Op::Decide { decision } => self.decide(decision, doors).await,
+            Op::Decide { digest, decision } => self.decide(&digest, decision, doors).await,
             Op::Compact => self.compact(doors).await,
             Op::Bind { role, model } => self.rebind(|input| {
                 let flags = &mut input.flags;
@@ -142,7 +172,14 @@ impl Session {
                     }
                 }
             }),
-            Op::Profile { name } => self.rebind(|input| input.flags.profile = Some(name)),
+            Op::Profile { name } => self.rebind(|input| {
+                // The set is meant as a whole: models that were chosen one by one would hide it.
+                let flags = &mut input.flags;
+                flags.profile = Some(name);
+                (flags.model, flags.planner_model) = (None, None);
+                (flags.executor_model, flags.thinking_model) = (None, None);
+            }),
+            Op::Think { mode } => self.rebind(|input| input.flags.set.push(format!("thinking.mode={mode}"))),
             Op::Status => self.tell_status(),
             Op::Context => self.tell_context(),
             // Nothing runs, so there is nothing to stop or to answer.
@@ -188,13 +225,17 @@ impl Session {
                     }
                     // The front end is gone: the work is stopped, so that everything is saved.
                     Some(Op::Close) | None => {
+                        doors.closed = true;
                         interrupt.raise(Cause::Person);
                         doors.waiting.clear();
                         return work.await;
                     }
-                    Some(_) => self.tell(Event::Notice {
-                        text: "This waits until the turn has ended. Ctrl+C stops the turn.".to_owned(),
-                    }),
+                    Some(later) => {
+                        doors.later.push_back(later);
+                        self.tell(Event::Notice {
+                            text: "This is done when the turn has ended. Ctrl+C stops the turn.".to_owned(),
+                        });
+                    }
                 },
             }
         }
@@ -233,11 +274,11 @@ impl Session {
         let row = SessionRow {
             id: self.store.id().to_owned(),
             title,
-            created: self.created,
+            created: self.store.created(),
             updated: (self.setup.clock)(),
             state: state.to_owned(),
             turns,
-            cost: costs.into_iter().sum(),
+            cost: if costs.is_empty() { None } else { costs.into_iter().sum() },
         };
         if let Err(error) = self.project.put_session(&row) {
             self.tell(Event::Notice { text: format!("The list of sessions could not be written: {error}") });
@@ -299,7 +340,7 @@ fn turn_state(end: &tandem_shared::record::TurnEnd) -> &'static str {
     match end {
         End::Answered => "done",
         End::Planned => "planned",
-        End::NoPlan | End::StepsOpen | End::Failing => "not completed",
+        End::NoPlan | End::NoAnswer | End::StepsOpen | End::Failing => "not completed",
         End::CheckFailed => "check failed",
         End::Unproven => "unproven",
         End::NotApproved => "not approved",

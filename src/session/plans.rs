@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tandem_shared::digest::Digest;
-use tandem_shared::plan::{MarkdownError, Plan};
+use tandem_shared::plan::{MarkdownError, Plan, PlanDraft};
 use tandem_shared::store::{PlanRow, ProjectStore, StoreError};
 use tandem_shared::workspace::Workspace;
 use thiserror::Error;
@@ -28,6 +28,14 @@ pub enum PlanSource {
         path: String,
         /// What is wrong with it.
         source: MarkdownError,
+    },
+    /// It names a file that lies outside the project.
+    #[error("{path}: {file}")]
+    Outside {
+        /// The plan's file.
+        path: String,
+        /// Which, and why.
+        file: String,
     },
     /// A file that cannot be read.
     #[error("{path}: {source}")]
@@ -117,8 +125,9 @@ fn read_plan_file(path: &Path, workspace: &Workspace, now: u64) -> Result<PlanRo
             }
         }
     }
-    let plan =
-        Plan::from_markdown(&plan_text).map_err(|source| PlanSource::NoPlan { path: shown, source })?;
+    let plan = Plan::from_markdown(&plan_text)
+        .map_err(|source| PlanSource::NoPlan { path: shown.clone(), source })?;
+    let plan = with_plain_paths(plan, workspace).map_err(|file| PlanSource::Outside { path: shown, file })?;
     let mut row = row(&plan, workspace, "", now);
     for (file, now) in &mut row.files {
         if let Some(then) = files.remove(file) {
@@ -126,6 +135,15 @@ fn read_plan_file(path: &Path, workspace: &Workspace, now: u64) -> Result<PlanRo
         }
     }
     Ok(row)
+}
+
+/// The plan with its files named as the tools name them, so that `./a.txt` and `a.txt` are one file.
+fn with_plain_paths(plan: Plan, workspace: &Workspace) -> Result<Plan, String> {
+    let mut draft = PlanDraft::from(plan);
+    for file in draft.steps.iter_mut().flat_map(|step| &mut step.files) {
+        *file = workspace.resolve(file).map_err(|error| error.to_string())?.relative().to_owned();
+    }
+    Plan::new(draft).map_err(|error| error.to_string())
 }
 
 fn made_from(line: &str) -> Option<(Option<Digest>, &str)> {
@@ -139,7 +157,7 @@ fn made_from(line: &str) -> Option<(Option<Digest>, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tandem_shared::plan::{PlanDraft, PlanStep};
+    use tandem_shared::plan::PlanStep;
 
     #[test]
     fn a_plan_file_remembers_what_its_files_were_like() {

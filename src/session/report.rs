@@ -3,7 +3,7 @@
 use tandem_shared::agent::End;
 use tandem_shared::event::{Report, ReportedPlan, StepReport};
 use tandem_shared::facts::{Facts, StepFacts};
-use tandem_shared::model::ModelError;
+use tandem_shared::model::{Finish, ModelError};
 use tandem_shared::plan::StepStatus;
 use tandem_shared::proof::{StepProof, Verdict};
 use tandem_shared::record::TurnEnd;
@@ -25,9 +25,10 @@ pub struct Closing {
 pub fn close(end: End, facts: &Facts) -> Closing {
     let closing = |end, exit| Closing { end, exit, words: String::new() };
     match end {
-        End::Words(words) => {
-            let (end, exit) = of_words(facts);
-            Closing { end, exit, words }
+        End::Words { text, finish } => {
+            let whole = finish == Finish::Stop && !text.trim().is_empty();
+            let (end, exit) = of_words(facts, whole);
+            Closing { end, exit, words: text }
         }
         End::Plan(_) => closing(TurnEnd::Planned, Exit::Done),
         End::Limit { what, words } => Closing { end: TurnEnd::Limit { what }, exit: Exit::Limit, words },
@@ -58,11 +59,13 @@ pub fn model_exit(error: &ModelError) -> Exit {
     }
 }
 
-fn of_words(facts: &Facts) -> (TurnEnd, Exit) {
+/// `whole`: the reply that ended it has words, and was neither withheld nor cut.
+fn of_words(facts: &Facts, whole: bool) -> (TurnEnd, Exit) {
     if facts.turn.role == Some(ActingRole::Planner) {
         return match facts.turn.plan_demanded {
             true => (TurnEnd::NoPlan, Exit::NotCompleted),
-            false => (TurnEnd::Answered, Exit::Done),
+            false if whole => (TurnEnd::Answered, Exit::Done),
+            false => (TurnEnd::NoAnswer, Exit::NotCompleted),
         };
     }
     let carried_out = facts.plan.as_ref().is_some_and(|plan| plan.approved.is_some());
@@ -80,8 +83,10 @@ fn of_words(facts: &Facts) -> (TurnEnd, Exit) {
         (TurnEnd::NotApproved, Exit::NotApproved)
     } else if carried_out {
         (TurnEnd::StepsOpen, Exit::NotCompleted)
-    } else {
+    } else if whole {
         (TurnEnd::Answered, Exit::Done)
+    } else {
+        (TurnEnd::NoAnswer, Exit::NotCompleted)
     }
 }
 

@@ -82,6 +82,9 @@ pub enum SetupError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// An allow rule cannot be used.
+    #[error("commands.allow: {0}")]
+    Rules(String),
     /// No model is configured.
     #[error("no model is configured. {}", NO_MODEL)]
     NoModel,
@@ -105,6 +108,12 @@ impl Setup {
             }
             Start::Resume(id) => SessionStore::resume(&folder, id, self.clock.clone()),
         }
+    }
+
+    /// The variables that commands see: none that looks like a secret, and none that holds a provider's key.
+    pub fn command_env(&self) -> Vec<(String, String)> {
+        let keys = self.loaded.config.providers.values().filter_map(|provider| provider.api_key_env.clone());
+        self.machine.command_env(&keys.collect())
     }
 
     /// The same setup with other flags.

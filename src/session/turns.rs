@@ -7,13 +7,14 @@ use tandem_executor::{ExecutorToolbox, Gate, PlanOverseer, Surroundings, write_t
 use tandem_planner::{PlannerToolbox, planner_tools, read_tools};
 use tandem_shared::agent::{self, Agent, End, Overseer, Settings, SystemTexts, Unwatched};
 use tandem_shared::context;
+use tandem_shared::digest::Digest;
 use tandem_shared::event::Event;
-use tandem_shared::facts::Facts;
+use tandem_shared::facts::{Facts, Progress};
 use tandem_shared::interrupt::Interrupt;
 use tandem_shared::model::{PlainMessage, PlainRequest, Speaker};
 use tandem_shared::plan::{ApprovedPlan, Plan};
 use tandem_shared::prompt::{self, Attended, Situation};
-use tandem_shared::record::{Decision, Record};
+use tandem_shared::record::{Decision, Record, TurnEnd};
 use tandem_shared::role::{ActingRole, Role, WordsRole};
 use tandem_shared::store::PlanRow;
 use tandem_shared::template::fill;
@@ -76,9 +77,13 @@ impl Session {
     }
 
     async fn critique(&self, plan: &Plan, agent: &Agent<'_>) -> Result<Critique, End> {
+        // A revision answers a comment; what is judged is the whole task: all words since the last one was done.
         let request = self.store.history(|history| {
-            let prompts = history.turns().iter().rev().find(|turn| !turn.prompt.is_empty());
-            prompts.map(|turn| turn.prompt.clone()).unwrap_or_default()
+            let open = history.turns().iter().rev().take_while(|turn| turn.end != Some(TurnEnd::Answered));
+            let mut prompts: Vec<&str> =
+                open.map(|turn| turn.prompt.as_str()).filter(|text| !text.is_empty()).collect();
+            prompts.reverse();
+            prompts.join("\n\n")
         });
         let text = fill(CRITIQUE_REQUEST, &[("request", &request), ("plan", &plan.to_markdown())]);
         let request = PlainRequest {
@@ -119,14 +124,25 @@ impl Session {
         }
     }
 
-    /// Decides on the newest plan.
-    pub(super) async fn decide(&mut self, decision: Decision, doors: &mut Doors) {
-        let drafted =
-            |facts: &Facts| facts.plan.as_ref().filter(|plan| !plan.finished).map(|plan| plan.plan.clone());
-        let Some(plan) = self.store.facts(drafted) else {
-            return self.fail("there is no plan to decide on", Exit::NotCompleted);
+    /// Decides on the newest plan, if it is the one that was shown.
+    pub(super) async fn decide(&mut self, shown: &Digest, decision: Decision, doors: &mut Doors) {
+        let open = |facts: &Facts| {
+            facts
+                .plan
+                .as_ref()
+                .filter(|plan| plan.progress != Progress::Finished)
+                .map(|plan| plan.plan.digest())
         };
-        let digest = plan.digest();
+        let digest = match self.store.facts(open) {
+            Some(digest) if digest == *shown => digest,
+            Some(_) => {
+                return self.fail(
+                    "the plan that was shown is not the newest any more; nothing was decided",
+                    Exit::NotApproved,
+                );
+            }
+            None => return self.fail("there is no plan to decide on", Exit::NotCompleted),
+        };
         self.tell(Event::PlanDecided { id: digest.short().to_owned(), decision: decision.clone() });
         if !self.record(Record::Decided { digest, decision: decision.clone() }) {
             return;
@@ -150,8 +166,10 @@ impl Session {
                 self.drive(doors, &interrupt, self.carry_out(&toolbox, &overseer, &interrupt)).await
             }
             Err(error) => {
-                self.fail(error, Exit::Config);
-                End::Interrupted
+                // The turn ends without a report: nothing was done.
+                self.record(Record::TurnClosed { end: TurnEnd::Failing });
+                self.note_state();
+                return self.fail(error, Exit::Config);
             }
         };
         self.count_time(since);
@@ -186,15 +204,14 @@ impl Session {
             self.person.clone(),
         )
         .map_err(|error| format!("commands.allow: {error}"))?;
-        let env = Arc::new(self.setup.machine.command_env());
         let around = Surroundings {
             read: self.read_cx(interrupt),
             journal: self.store.clone(),
             commands: config.commands.clone(),
-            env: env.clone(),
+            env: Arc::new(self.setup.command_env()),
         };
-        let overseer =
-            PlanOverseer::new(self.setup.workspace.clone(), config.commands.clone(), env, interrupt.clone());
+        let gate = Arc::new(gate.remembering(self.remembered.clone()));
+        let overseer = PlanOverseer::new(gate.clone(), &around);
         Ok((ExecutorToolbox::new(write_tools(read_tools()), gate, around), overseer))
     }
 
@@ -225,8 +242,8 @@ impl Session {
             agent.compact_now().await
         };
         match self.drive(doors, &interrupt, work).await {
-            Ok(0) => self.tell(Event::Notice { text: "There is nothing to summarise yet.".to_owned() }),
-            Ok(_) => {}
+            Ok(None) => self.tell(Event::Notice { text: "There is nothing to summarise yet.".to_owned() }),
+            Ok(Some(_)) => {}
             Err(end) => {
                 let closing = self.store.facts(|facts| report::close(end, facts));
                 self.fail(format!("not summarised: {:?}", closing.end), closing.exit);
@@ -345,6 +362,6 @@ impl Session {
 
 /// The plan that is to be carried out. The log says that it was approved, so it is approved again in the same name.
 fn approved(facts: &Facts) -> Option<ApprovedPlan> {
-    let plan = facts.plan.as_ref().filter(|plan| !plan.finished)?;
+    let plan = facts.plan.as_ref().filter(|_| facts.plan_in_force())?;
     Some(plan.plan.clone().approve(plan.approved?))
 }

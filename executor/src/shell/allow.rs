@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::looks::only_looks;
+use super::looks::{is_below, only_looks};
 use super::parse::parse;
 use super::script::{Redirect, Script, Simple, Word};
 
@@ -79,7 +79,8 @@ fn harmless_redirect(redirect: &Redirect) -> bool {
         return false;
     }
     match redirect.op.as_str() {
-        "<" | "<&" => true,
+        "<" => is_below(to),
+        "<&" => true,
         ">&" | ">&-" => to == "-" || to.bytes().all(|b| b.is_ascii_digit()),
         ">" | ">>" => to == "/dev/null",
         _ => false,

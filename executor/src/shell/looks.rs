@@ -139,8 +139,39 @@ pub(super) fn only_looks(simple: &Simple) -> bool {
         "git" => git_looks(simple),
         text => {
             LOOKS.iter().any(|row| is_program(text, row.name) && within(&row.bounds, simple.args(), simple))
+                && stays_inside(simple)
         }
     }
+}
+
+/// Programs whose arguments are words and no files.
+const WORDS_ONLY: &[&str] = &["echo", "printf", "expr", "seq", "tr", "which", "dirname", "basename"];
+/// Programs whose first operand is a pattern.
+const PATTERN_FIRST: &[&str] = &["grep", "egrep", "fgrep", "rg"];
+
+/// Whether every file that the arguments name lies below the folder the command runs in, by their text. What lies outside
+/// the project (`/proc/1/environ`, `~/.ssh`) may be a secret, so looking there is asked for.
+fn stays_inside(simple: &Simple) -> bool {
+    let name = simple.name();
+    if WORDS_ONLY.contains(&name) {
+        return true;
+    }
+    let pattern =
+        PATTERN_FIRST.contains(&name).then(|| operands(simple).first().map(|word| &word.text)).flatten();
+    simple.args().iter().all(|arg| Some(&arg.text) == pattern || is_below(&arg.text))
+}
+
+/// Whether a path, or the value of an option, does not lead up or to an absolute place.
+pub(super) fn is_below(text: &str) -> bool {
+    let value = match text.strip_prefix('-') {
+        // `--file=x`, `-fx`.
+        Some(option) => match text.split_once('=') {
+            Some((_, value)) => value,
+            None => option.char_indices().nth(1).and_then(|(at, _)| option.get(at..)).unwrap_or_default(),
+        },
+        None => text,
+    };
+    value == "/dev/null" || !(value.starts_with(['/', '~']) || value.split('/').any(|part| part == ".."))
 }
 
 fn is_program(text: &str, name: &str) -> bool {
@@ -163,11 +194,17 @@ fn git_looks(simple: &Simple) -> bool {
             [subcommand, rest @ ..] => {
                 return GIT_LOOKS
                     .iter()
-                    .any(|row| row.name == subcommand.text && within(&row.bounds, rest, simple));
+                    .any(|row| row.name == subcommand.text && within(&row.bounds, rest, simple))
+                    && (subcommand.text == "grep" || rest.iter().all(|arg| is_below_in_git(&arg.text)));
             }
             [] => return false,
         };
     }
+}
+
+/// As [`is_below`], but for git's ranges of commits (`main..work`), which hold dots.
+fn is_below_in_git(text: &str) -> bool {
+    is_below(text) || (!text.starts_with(['/', '~', '.']) && !text.contains("/../"))
 }
 
 fn within(bounds: &Bounds, args: &[Word], simple: &Simple) -> bool {

@@ -155,7 +155,7 @@ pub const RULES: &[Rule] = &[
         "stops the machine",
     ),
     row("systemctl", Risky, call(&["systemctl", "service", "launchctl"]), "changes running services"),
-    row("rm_recursive", Risky, Call { options: &[RECURSIVE], ..call(&["rm"]) }, "deletes a whole folder"),
+    row("delete", Risky, call(&["rm", "unlink", "shred"]), "deletes files"),
     row(
         "find_delete",
         Risky,

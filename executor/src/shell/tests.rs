@@ -43,7 +43,7 @@ const MEETING: &[(&str, &str)] = &[
     ("git_force_push", "git -C sub push origin +main"),
     ("shutdown", "shutdown -h now"),
     ("systemctl", "systemctl stop x"),
-    ("rm_recursive", "rm -r build"),
+    ("delete", "rm -r build"),
     ("find_delete", "find . -name '*.log' -delete"),
     ("chmod_wide", "chmod 777 x"),
     ("install_apt", "apt-get -y install x"),
@@ -181,9 +181,7 @@ fn a_looking_program_is_held_to_its_bounds() {
 
 #[test]
 fn plain_work_is_left_to_the_mode() {
-    for command in
-        ["cargo build", "rm x", "git commit -m x", "touch x > /dev/null", "bash run.sh", "rm /tmp/x"]
-    {
+    for command in ["cargo build", "git commit -m x", "touch x > /dev/null", "bash run.sh", "mv x y"] {
         check(command, "plain");
     }
 }

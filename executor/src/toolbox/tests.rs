@@ -99,7 +99,7 @@ impl Room {
         let env = Arc::new(vec![("PATH".to_owned(), std::env::var("PATH").unwrap())]);
         let gate = Gate::new(workspace, approval, &[], plan, Arc::new(Nobody)).unwrap();
         let around = Surroundings { read, journal: notes.clone(), commands, env };
-        Room { folder, notes, toolbox: ExecutorToolbox::new(tools, gate, around) }
+        Room { folder, notes, toolbox: ExecutorToolbox::new(tools, Arc::new(gate), around) }
     }
 
     fn path(&self, name: &str) -> PathBuf {

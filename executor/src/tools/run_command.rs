@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::call::{ErrorKind, Outcome, ToolError, ToolOutput};
+use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::person::Effect;
 
 use crate::cx::{EffectCx, WriteCx};
 use crate::process::{End, Ended, Leftovers, Limits};
+use crate::shell::{self, Judgement, Place};
 use crate::tool::WriteTool;
 
 /// The tool.
@@ -46,8 +47,13 @@ impl WriteTool for RunCommand {
         let settings = cx.look().commands();
         let shown = settings.output_chars;
         let limits = Limits { output_chars: WHOLE, ..Limits::new(settings, args.timeout, Leftovers::Keep) };
+        let root = cx.look().read().workspace.root().to_owned();
+        let looks = matches!(shell::judge(&args.command, &[], Place { root: &root }), Judgement::Allowed);
         match cx.run_command(limits).await {
-            Ok(ended) => outcome(&ended, &limits, shown),
+            Ok(ended) => match outcome(&ended, &limits, shown) {
+                Outcome::Ok(output) if !looks => Outcome::Ok(output.with(Artifact::MayHaveChanged)),
+                outcome => outcome,
+            },
             Err(error) => error.into(),
         }
     }

@@ -3,11 +3,12 @@
 use super::request::{Agent, End};
 use crate::call::{Artifact, ToolCall};
 use crate::context;
+use crate::digest::Digest;
 use crate::doom_loop::{self, Bounds};
 use crate::event::Event;
 use crate::model::ModelError;
 use crate::plan::Plan;
-use crate::record::Record;
+use crate::record::{Record, ReplyEnd};
 use crate::reminders;
 use crate::role::ActingRole;
 use crate::store::StoreError;
@@ -35,9 +36,11 @@ impl Agent<'_> {
             self.make_room().await?;
             self.think().await?;
             let reply = match self.ask().await {
-                Err(End::Model(ModelError::ContextOverflow { .. })) => {
+                Err(End::Model(overflow @ ModelError::ContextOverflow { .. })) => {
                     // The estimate was too low, or the window is smaller than configured: make room by force, once.
-                    self.compact().await?;
+                    if self.compact().await?.is_none() {
+                        return Err(End::Model(overflow));
+                    }
                     self.ask().await?
                 }
                 other => other?,
@@ -48,7 +51,7 @@ impl Agent<'_> {
                     return Ok(End::CheckFailing);
                 }
                 if self.remind()?.is_empty() {
-                    return Ok(End::Words(reply.text));
+                    return Ok(End::Words { text: self.whole_answer(), finish: reply.finish });
                 }
                 continue;
             }
@@ -100,8 +103,10 @@ impl Agent<'_> {
             match &facts.guard.struck {
                 Some(struck) if facts.round.refused > 0 => Some((struck.keys.clone(), struck.strikes + 1)),
                 _ => doom_loop::cycle(&seen, bounds).map(|period| {
-                    let newest = seen.iter().rev().take(period);
-                    (newest.map(|print| print.key.clone()).collect(), 1)
+                    let keys: Vec<Digest> =
+                        seen.iter().rev().take(period).map(|print| print.key.clone()).collect();
+                    let past = facts.guard.past.get(&doom_loop::name(&keys)).copied().unwrap_or_default();
+                    (keys, past + 1)
                 }),
             }
         });
@@ -115,6 +120,22 @@ impl Agent<'_> {
     pub(super) fn is_struck(&self, call: &ToolCall) -> bool {
         let key = doom_loop::key(call);
         self.store.facts(|facts| facts.guard.struck.as_ref().is_some_and(|struck| struck.keys.contains(&key)))
+    }
+
+    /// The last reply, with the parts before it that the token limit cut off.
+    fn whole_answer(&self) -> String {
+        self.store.history(|history| {
+            let rounds = history.turns().last().map(|turn| turn.rounds.as_slice()).unwrap_or_default();
+            let Some((last, before)) = rounds.split_last() else { return String::new() };
+            let cut = before
+                .iter()
+                .rev()
+                .take_while(|round| round.finish == ReplyEnd::Length && round.steps.is_empty());
+            let mut parts: Vec<&str> =
+                std::iter::once(last).chain(cut).map(|round| round.text.as_str()).collect();
+            parts.reverse();
+            parts.concat()
+        })
     }
 
     /// Whether a check failed once more than it may be sent back for repair.
@@ -137,14 +158,20 @@ impl Agent<'_> {
         }
     }
 
-    /// A limit on tokens leaves no request to wrap up with.
+    /// A limit on tokens or money leaves no request to wrap up with.
     fn over_budget(&self) -> Result<Option<End>, StoreError> {
-        let limit = self.settings.limits.input_tokens;
-        let used = self.store.facts(|facts| facts.turn.prompt_tokens);
-        if limit == 0 || used < limit {
-            return Ok(None);
-        }
-        let what = format!("{limit} prompt tokens a task ({used} sent)");
+        let limits = &self.settings.limits;
+        let used = self.store.facts(|facts| facts.turn.task);
+        let over = [
+            (limits.input_tokens > 0 && used.prompt_tokens >= limits.input_tokens).then(|| {
+                format!("{} prompt tokens a task ({} sent)", limits.input_tokens, used.prompt_tokens)
+            }),
+            (limits.max_tokens_total > 0 && used.tokens >= limits.max_tokens_total)
+                .then(|| format!("{} tokens a task ({} used)", limits.max_tokens_total, used.tokens)),
+            (limits.max_usd > 0.0 && used.usd >= limits.max_usd)
+                .then(|| format!("${} a task (${:.4} spent)", limits.max_usd, used.usd)),
+        ];
+        let Some(what) = over.into_iter().flatten().next() else { return Ok(None) };
         self.store.record([Record::Limited { what: what.clone() }])?;
         Ok(Some(End::Limit { what, words: String::new() }))
     }
@@ -168,15 +195,19 @@ impl Agent<'_> {
                 self.store.note(Record::Planned { plan: plan.clone() });
                 Some(plan.clone())
             }
-            Artifact::Read { .. } | Artifact::Wrote(_) | Artifact::StepUpdate { .. } => None,
+            Artifact::Read { .. }
+            | Artifact::Wrote(_)
+            | Artifact::MayHaveChanged
+            | Artifact::StepUpdate { .. } => None,
         })
     }
 
-    /// Summarises now, whatever the use; for `/compact`.
+    /// Summarises now, whatever the use; for `/compact`. Answers the estimated tokens freed; `None` when there was nothing
+    /// to summarise.
     ///
     /// # Errors
     /// When the log could not be written, or on an interrupt.
-    pub async fn compact_now(&self) -> Result<u64, End> {
+    pub async fn compact_now(&self) -> Result<Option<u64>, End> {
         self.compact().await
     }
 

@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use crate::call::ToolCall;
 use crate::context::{self, Preamble};
 use crate::event::Event;
+use crate::history::History;
 use crate::interrupt::{Cause, Interrupt};
 use crate::model::{
     ActionRequest, Delta, Finish, ModelError, ModelInfo, OwnFields, PlainModel, PlainRequest, Reply,
@@ -102,8 +103,13 @@ impl Overseer for Unwatched {
 /// How a run ended.
 #[derive(Debug)]
 pub enum End {
-    /// With words: the answer.
-    Words(String),
+    /// With words: the answer, unless they are blank or cut.
+    Words {
+        /// As the model wrote them.
+        text: String,
+        /// Why they ended.
+        finish: Finish,
+    },
     /// With a drafted plan.
     Plan(Plan),
     /// A limit was reached; the words are the wrap-up, possibly empty.
@@ -219,7 +225,10 @@ impl Agent<'_> {
         };
         let reply = match reply {
             Ok(reply) => reply,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => {
+                self.store.record([Record::Unsaid { role, error: error.to_string() }])?;
+                return Ok(Err(error));
+            }
         };
         let info = locked(&answering).clone();
         let spent = self.spent(&info, reply.usage, estimate, &reply.text);
@@ -229,17 +238,23 @@ impl Agent<'_> {
     }
 
     /// Derives a form of the history, with what stands before it.
-    pub(super) fn with_preamble<T>(
-        &self,
-        derive: impl Fn(&crate::history::History, &Preamble<'_>) -> T,
-    ) -> T {
-        let plan = self.store.facts(|facts| facts.plan.as_ref().map(|plan| plan.plan.clone()));
+    pub(super) fn with_preamble<T>(&self, derive: impl Fn(&History, &Preamble<'_>) -> T) -> T {
+        let plan = self.plan();
+        self.store.history(|history| derive(history, &self.preamble(plan.as_ref())))
+    }
+
+    /// What stands before the conversation.
+    pub(super) fn preamble<'p>(&'p self, plan: Option<&'p Plan>) -> Preamble<'p> {
         let mode = match self.role {
             ActingRole::Planner => "plan mode, looking only",
             ActingRole::Executor => "execution",
         };
-        let preamble = Preamble { project: self.project, plan: plan.as_ref(), mode };
-        self.store.history(|history| derive(history, &preamble))
+        Preamble { project: self.project, plan, mode }
+    }
+
+    /// The newest plan.
+    pub(super) fn plan(&self) -> Option<Plan> {
+        self.store.facts(|facts| facts.plan.as_ref().map(|plan| plan.plan.clone()))
     }
 
     /// How the run ends when the interrupt was raised.
@@ -296,7 +311,7 @@ impl Agent<'_> {
     }
 
     fn spent(&self, info: &ModelInfo, usage: Option<Usage>, prompt_estimate: u64, answer: &str) -> Spent {
-        let calibration = self.store.facts(|facts| facts.context.calibration);
+        let calibration = self.calibration(info);
         let estimated = usage.is_none();
         let usage = usage.unwrap_or_else(|| Usage {
             prompt: (prompt_estimate as f64 * calibration) as u64,
@@ -309,6 +324,11 @@ impl Agent<'_> {
             (fresh + cached + usage.completion as f64 * price.output) / 1e6
         });
         Spent { usage, prompt_estimate, estimated, cost }
+    }
+
+    /// Tokens that the model's provider counts for each that is estimated here.
+    pub(super) fn calibration(&self, info: &ModelInfo) -> f64 {
+        self.store.facts(|facts| facts.context.calibration.get(&info.name).copied().unwrap_or(1.0))
     }
 
     /// Ids must name one call in the whole session, for `recall` and for the log; some providers count anew each reply.

@@ -2,9 +2,13 @@
 
 use super::request::{Agent, End};
 use crate::context::{self, CUTTING, Window};
+use crate::digest::Digest;
 use crate::event::Event;
-use crate::record::{Record, Stage};
+use crate::record::{Record, Stage, Summary};
 use crate::role::WordsRole;
+
+/// What a summary is taken to need before it is written.
+const SUMMARY_TOKENS: f64 = 600.0;
 
 impl Agent<'_> {
     /// Runs the stages that are due before a request.
@@ -54,19 +58,38 @@ impl Agent<'_> {
     pub(super) fn measured(&self) -> Window {
         let request = self.action_request();
         let tokens = context::request_tokens(&request.system, &request.messages, &request.tools);
-        let calibration = self.store.facts(|facts| facts.context.calibration);
-        Window::of(&self.model.info(), &self.settings.context).with((tokens as f64 * calibration) as u64)
+        let info = self.model.info();
+        Window::of(&info, &self.settings.context).with((tokens as f64 * self.calibration(&info)) as u64)
     }
 
-    /// Archives and summarises all but the newest rounds. Answers the estimated tokens freed; 0 when there is nothing
-    /// to summarise.
-    pub(super) async fn compact(&self) -> Result<u64, End> {
-        let keep = self.settings.context.compact_keep;
-        // When even the newest rounds do not fit, fewer of them are kept.
-        let point = (0..=keep)
+    /// The use of the window if the rounds up to `upto` were replaced by `summary`.
+    fn measured_after(&self, upto: u64, summary: &Summary) -> Window {
+        let mut history = self.store.history(Clone::clone);
+        let archive = Digest::of("");
+        history.apply(&Record::Compacted { summary: summary.clone(), archive, rounds: upto, freed: 0 });
+        let messages = context::wire(&history, &self.preamble(self.plan().as_ref()));
+        let tokens = context::request_tokens(&self.system.acting, &messages, &self.toolbox.specs());
+        self.measured().with((tokens as f64 * self.calibration(&self.model.info())) as u64)
+    }
+
+    /// Up to which round a summary is to reach: as few as bring the use under the warning mark, at most all.
+    fn fold_point(&self) -> Option<u64> {
+        let settings = &self.settings.context;
+        let points: Vec<u64> = (0..=settings.compact_keep)
             .rev()
-            .find_map(|keep| self.store.history(|history| context::fold_point(history, keep)));
-        let Some(upto) = point else { return Ok(0) };
+            .filter_map(|keep| self.store.history(|history| context::fold_point(history, keep)))
+            .collect();
+        let fits = |upto: &&u64| {
+            let window = self.measured_after(**upto, &Summary::default());
+            window.share() + SUMMARY_TOKENS / window.budget as f64 <= settings.warn
+        };
+        points.iter().find(fits).or(points.last()).copied()
+    }
+
+    /// Archives and summarises all but the newest rounds. Answers the estimated tokens freed; `None` when there is nothing
+    /// to summarise.
+    pub(super) async fn compact(&self) -> Result<Option<u64>, End> {
+        let Some(upto) = self.fold_point() else { return Ok(None) };
         let before = self.measured();
         let archive = self.store.history(|history| context::transcript(history, upto));
         let archive = self.store.put_blob(archive.as_bytes())?;
@@ -84,8 +107,8 @@ impl Agent<'_> {
             let facts = self.store.facts(Clone::clone);
             self.store.history(|history| context::fallback(&facts, history, upto))
         });
-        self.store.note(Record::Compacted { summary, archive, rounds: upto, freed: 0 });
-        let freed = before.used.saturating_sub(self.measured().used);
+        let freed = before.used.saturating_sub(self.measured_after(upto, &summary).used);
+        self.store.note(Record::Compacted { summary, archive, rounds: upto, freed });
         self.store.commit()?;
         (self.hear)(Event::Context {
             stage: Stage::Compact,
@@ -93,6 +116,6 @@ impl Agent<'_> {
             budget: before.budget,
             freed,
         });
-        Ok(freed)
+        Ok(Some(freed))
     }
 }

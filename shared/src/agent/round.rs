@@ -24,6 +24,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// Characters of a result that a person is shown.
 const PREVIEW_CHARS: usize = 200;
 const CALL_CUT: &str = include_str!("../../../prompts/notes/call_cut.md");
+const TWO_PLANS: &str = include_str!("../../../prompts/notes/two_plans.md");
 const LOOP_REFUSED: &str = include_str!("../../../prompts/notes/loop_refused.md");
 
 impl Agent<'_> {
@@ -34,8 +35,9 @@ impl Agent<'_> {
             let runs = group.iter().map(|call| self.run_call(call, is_cut(call, calls, finish)));
             let mut done = futures::stream::iter(runs).buffered(self.settings.limits.parallel_reads.max(1));
             while let Some((call, outcome, took)) = done.next().await {
-                let drafted = self.book(call, outcome, took)?;
-                plan = plan.or(drafted);
+                // A reply that drafts two plans shows one: the other must not take its place.
+                let outcome = if plan.is_some() { without_plan(outcome) } else { outcome };
+                plan = self.book(call, outcome, took)?.or(plan);
             }
         }
         Ok(plan)
@@ -141,6 +143,13 @@ impl Agent<'_> {
     }
 }
 
+fn without_plan(outcome: Outcome) -> Outcome {
+    match outcome.artifacts().iter().any(|artifact| matches!(artifact, Artifact::Plan(_))) {
+        true => Outcome::error(ErrorKind::InvalidArguments, TWO_PLANS.trim()),
+        false => outcome,
+    }
+}
+
 /// Whether the token limit ended the reply inside this call: only the last one can be incomplete.
 fn is_cut(call: &ToolCall, calls: &[ToolCall], finish: Finish) -> bool {
     finish == Finish::Length && calls.last().is_some_and(|last| last.id == call.id)
@@ -159,7 +168,10 @@ fn path_scope(call: &ToolCall, artifacts: &[Artifact]) -> Vec<String> {
 fn receipts(artifacts: &[Artifact]) -> Vec<Receipt> {
     let receipt = |artifact: &Artifact| match artifact {
         Artifact::Wrote(receipt) => Some(receipt.clone()),
-        Artifact::Read { .. } | Artifact::Plan(_) | Artifact::StepUpdate { .. } => None,
+        Artifact::Read { .. }
+        | Artifact::Plan(_)
+        | Artifact::MayHaveChanged
+        | Artifact::StepUpdate { .. } => None,
     };
     artifacts.iter().filter_map(receipt).collect()
 }

@@ -15,6 +15,9 @@ const THINK_NOW: &str = include_str!("../../../prompts/notes/think_now.md");
 impl Agent<'_> {
     /// Thinks, if its rule says so.
     pub(super) async fn think(&self) -> Result<(), End> {
+        if self.store.facts(|facts| facts.turn.thinking_failed) {
+            return Ok(());
+        }
         let Some(occasion) = self.store.facts(|facts| occasion(facts, self.settings.thinking.mode)) else {
             return Ok(());
         };
@@ -42,7 +45,7 @@ impl Agent<'_> {
             }
             Err(error) => {
                 (self.hear)(Event::Notice {
-                    text: format!("The thinking phase failed, going on without: {error}"),
+                    text: format!("The thinking phase failed; this turn goes on without it: {error}"),
                 });
             }
         }
@@ -84,6 +87,6 @@ fn auto(facts: &Facts) -> Option<&'static str> {
     if !facts.round.errors.is_empty() {
         return Some("a call failed");
     }
-    let begins = carries_out && !facts.round.steps_reported.is_empty() && !facts.open_steps().is_empty();
+    let begins = facts.step_begun().is_some_and(|step| !facts.turn.thought_steps.contains(&step));
     begins.then_some("a plan step begins")
 }

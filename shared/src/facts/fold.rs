@@ -1,11 +1,14 @@
 //! How facts come about: a fold over the log, one record at a time.
 
+use std::collections::BTreeMap;
+
 use super::state::{
-    Change, ErrorFact, Facts, PlanFacts, RoundFacts, StepFacts, Struck, TurnFacts, placed_key,
+    Change, ErrorFact, Facts, PlanFacts, Progress, RoundFacts, StepFacts, Struck, TaskFacts, TurnFacts,
+    placed_key,
 };
 use crate::call::{Artifact, ErrorKind, Outcome, ToolCall};
 use crate::digest::Digest;
-use crate::doom_loop::Fingerprint;
+use crate::doom_loop::{self, Fingerprint};
 use crate::journal::GrantedBy;
 use crate::proof::CheckRun;
 use crate::record::{Decision, Moment, Record, ReplyEnd, Spent, TurnEnd};
@@ -21,20 +24,26 @@ impl Facts {
             Record::TurnOpened { role, plan_demanded, prompt } => {
                 self.turns += 1;
                 if !prompt.is_empty() {
-                    // What a finished plan granted does not reach into the next task.
-                    self.plan.take_if(|plan| plan.finished);
+                    // What an ended plan granted does not reach into the next task.
+                    self.plan.take_if(|plan| matches!(plan.progress, Progress::Finished | Progress::Stopped));
                 }
-                // A turn without words of the person goes on with the task of the turn before.
-                let prompt_tokens = if prompt.is_empty() { self.turn.prompt_tokens } else { 0 };
+                if let Some(plan) = &mut self.plan {
+                    plan.progress = match plan.progress {
+                        Progress::Finished => Progress::Finished,
+                        Progress::Open | Progress::Paused | Progress::Stopped => Progress::Open,
+                    };
+                }
+                let task = if prompt.is_empty() { self.turn.task } else { TaskFacts::default() };
                 self.turn = TurnFacts {
                     role: Some(*role),
                     plan_demanded: *plan_demanded,
-                    prompt_tokens,
+                    task,
                     ..TurnFacts::default()
                 };
                 self.round = RoundFacts::default();
                 self.guard.seen.clear();
                 self.guard.struck = None;
+                self.guard.past.clear();
             }
             Record::Replied { role, model, text, calls, finish, spent, .. } => {
                 self.spend((*role).into(), model, spent);
@@ -56,14 +65,19 @@ impl Facts {
             }
             Record::Said { role, model, spent, .. } => {
                 self.spend((*role).into(), model, spent);
-                self.turn.thought |= Role::from(*role) == Role::Thinking;
+                if Role::from(*role) == Role::Thinking {
+                    let first = if self.turn.thought { None } else { self.open_steps().first().copied() };
+                    self.turn.thought_steps.extend(self.step_begun().into_iter().chain(first));
+                    self.turn.thought = true;
+                }
             }
+            Record::Unsaid { role, .. } => self.turn.thinking_failed |= Role::from(*role) == Role::Thinking,
             Record::Started { call_id, by } => {
                 self.granted.insert(call_id.clone(), *by);
             }
             Record::Stepped { call_id, outcome, .. } => {
                 let acted = self.granted.remove(call_id).is_some_and(|by| by != GrantedBy::NoEffect);
-                self.step(call, outcome, acted);
+                self.settle(call, outcome, acted);
             }
             Record::Noted { id, occasion, .. } => {
                 let placed = self.reminders.entry(placed_key(id, occasion)).or_default();
@@ -84,11 +98,11 @@ impl Facts {
                     revisions,
                     steps,
                     calls_since_seen: 0,
-                    finished: false,
+                    progress: Progress::Open,
                 });
             }
             Record::Decided { digest, decision } => self.decide(digest, decision),
-            Record::Checked { step, moment, run } => self.check(*step, *moment, run),
+            Record::Checked { step, moment, material, run, .. } => self.check(*step, *moment, material, run),
             Record::Proved { proof } => {
                 if let Some(step) = self.step_mut(proof.step) {
                     step.proof = Some(proof.clone());
@@ -99,6 +113,7 @@ impl Facts {
                     self.guard.loops += 1;
                     self.guard.seen.clear();
                 }
+                self.guard.past.insert(doom_loop::name(keys), *strike);
                 self.guard.struck = Some(Struck { keys: keys.clone(), strikes: *strike });
             }
             Record::Compacted { archive, .. } => {
@@ -112,11 +127,12 @@ impl Facts {
             Record::Limited { what } => self.turn.limit = Some(what.clone()),
             Record::Resumed { interrupted } => {
                 self.resumes += 1;
+                self.turn.task = TaskFacts::default();
                 self.interrupted = interrupted.clone();
             }
             Record::TurnClosed { end } => {
-                if let (Some(plan), TurnEnd::Answered) = (&mut self.plan, end) {
-                    plan.finished = plan.approved.is_some() && self.turn.role == Some(ActingRole::Executor);
+                if let (Some(plan), Some(ActingRole::Executor)) = (&mut self.plan, self.turn.role) {
+                    plan.progress = progress_after(end);
                 }
             }
             Record::Opened { .. } | Record::Imaged { .. } | Record::Cut { .. } => {}
@@ -141,16 +157,19 @@ impl Facts {
             (Some(sum), Some(cost)) => Some(sum + cost),
             _ => None,
         };
-        self.turn.prompt_tokens += spent.usage.prompt;
+        self.turn.task.prompt_tokens += spent.usage.prompt;
+        self.turn.task.tokens += spent.usage.prompt + spent.usage.completion;
+        self.turn.task.usd += spent.cost.unwrap_or_default();
         if !spent.estimated && spent.prompt_estimate > 0 && spent.usage.prompt > 0 {
             let seen = spent.usage.prompt as f64 / spent.prompt_estimate as f64;
             // Half of the way each time: one odd count does not throw the measure off. The bounds keep out servers
             // that report nonsense.
-            self.context.calibration = ((self.context.calibration + seen) / 2.0).clamp(0.5, 3.0);
+            let known = self.context.calibration.entry(model.to_owned()).or_insert(1.0);
+            *known = ((*known + seen) / 2.0).clamp(0.5, 3.0);
         }
     }
 
-    fn step(&mut self, call: Option<&ToolCall>, outcome: &Outcome, acted: bool) {
+    fn settle(&mut self, call: Option<&ToolCall>, outcome: &Outcome, acted: bool) {
         let Some(call) = call else { return };
         self.round.settled += 1;
         self.round.writes += u32::from(acted);
@@ -182,7 +201,11 @@ impl Facts {
             return;
         }
         let print = Fingerprint::of(call, outcome.content());
-        let changed = acted && matches!(outcome, Outcome::Ok(_));
+        let changed = outcome.artifacts().iter().any(|artifact| match artifact {
+            Artifact::Wrote(receipt) => receipt.before.as_ref() != Some(&receipt.after),
+            Artifact::MayHaveChanged => true,
+            Artifact::Read { .. } | Artifact::Plan(_) | Artifact::StepUpdate { .. } => false,
+        });
         if changed && self.guard.struck.as_ref().is_some_and(|struck| !struck.keys.contains(&print.key)) {
             // The world changed: what went in circles before may give something new now.
             self.guard.struck = None;
@@ -225,7 +248,7 @@ impl Facts {
                 change.added += receipt.added;
                 change.removed += receipt.removed;
             }
-            Artifact::Plan(_) => {}
+            Artifact::Plan(_) | Artifact::MayHaveChanged => {}
             Artifact::StepUpdate { step, status, note } => {
                 self.round.steps_reported.push(*step);
                 if let Some(facts) = self.step_mut(*step) {
@@ -248,20 +271,22 @@ impl Facts {
                 plan.comment = Some(comment.clone());
                 self.turn.planned = false;
             }
-            Decision::Reject => plan.comment = None,
+            Decision::Reject => self.plan = None,
         }
     }
 
-    fn check(&mut self, number: usize, moment: Moment, run: &CheckRun) {
+    fn check(&mut self, number: usize, moment: Moment, material: &BTreeMap<String, Digest>, run: &CheckRun) {
         let (changed, acts) = (self.changed_now(), self.acts);
         let Some(step) = self.step_mut(number) else { return };
         match moment {
             Moment::Before => {
                 step.before = Some(run.clone());
+                step.material.clone_from(material);
                 step.changed_at_baseline = changed;
             }
             Moment::After => {
                 step.after = Some(run.clone());
+                step.material_after.clone_from(material);
                 step.acts_at_check = acts;
                 if !run.passed {
                     step.failures += 1;
@@ -269,5 +294,23 @@ impl Facts {
                 }
             }
         }
+    }
+}
+
+fn progress_after(end: &TurnEnd) -> Progress {
+    match end {
+        TurnEnd::Answered => Progress::Finished,
+        TurnEnd::Interrupted | TurnEnd::Crashed | TurnEnd::Limit { .. } | TurnEnd::Model { .. } => {
+            Progress::Paused
+        }
+        TurnEnd::Planned
+        | TurnEnd::NoPlan
+        | TurnEnd::NoAnswer
+        | TurnEnd::StepsOpen
+        | TurnEnd::CheckFailed
+        | TurnEnd::Unproven
+        | TurnEnd::NotApproved
+        | TurnEnd::Failing
+        | TurnEnd::Loop => Progress::Stopped,
     }
 }

@@ -5,6 +5,6 @@ mod fold;
 mod questions;
 
 pub use state::{
-    Change, ContextFacts, ErrorFact, Facts, Guard, Placed, PlanFacts, RoleSpent, RoundFacts, StepFacts,
-    Struck, TurnFacts,
+    Change, ContextFacts, ErrorFact, Facts, Guard, Placed, PlanFacts, Progress, RoleSpent, RoundFacts,
+    StepFacts, Struck, TaskFacts, TurnFacts,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::state::{Facts, Placed, StepFacts, placed_key};
+use super::state::{Facts, Placed, Progress, StepFacts, placed_key};
 use crate::digest::Digest;
 use crate::plan::StepStatus;
 use crate::proof::Verdict;
@@ -11,6 +11,11 @@ impl Facts {
     /// How often the reminder was placed on this occasion, and when last.
     pub fn placed(&self, id: &str, occasion: &str) -> Placed {
         self.reminders.get(&placed_key(id, occasion)).copied().unwrap_or_default()
+    }
+
+    /// Where the plan's step of that number (from 1) stands.
+    pub fn step(&self, number: usize) -> Option<&StepFacts> {
+        self.plan.as_ref()?.steps.get(number.checked_sub(1)?)
     }
 
     /// Numbers of the plan steps that are neither reported done or blocked nor shown by a passing check.
@@ -23,6 +28,19 @@ impl Facts {
         plan.steps.iter().enumerate().filter(|(_, step)| open(step)).map(|(index, _)| index + 1).collect()
     }
 
+    /// The plan step that begins with the newest round: one that is reported as being worked on, or that follows one
+    /// reported as done.
+    pub fn step_begun(&self) -> Option<usize> {
+        self.round.steps_reported.iter().rev().find_map(|number| match self.step(*number)?.status? {
+            StepStatus::Doing => Some(*number),
+            StepStatus::Done => {
+                let next = number + 1;
+                matches!(self.step(next)?.status, None | Some(StepStatus::Todo)).then_some(next)
+            }
+            StepStatus::Todo | StepStatus::Blocked => None,
+        })
+    }
+
     /// Numbers of the plan steps whose newest judgement is that the check failed.
     pub fn failed_steps(&self) -> Vec<usize> {
         let steps = self.plan.iter().flat_map(|plan| &plan.steps);
@@ -32,7 +50,12 @@ impl Facts {
 
     /// Whether an approved plan is waiting to be carried out further.
     pub fn plan_in_force(&self) -> bool {
-        self.plan.as_ref().is_some_and(|plan| plan.approved.is_some() && !plan.finished)
+        self.plan.as_ref().is_some_and(|plan| plan.approved.is_some() && plan.progress != Progress::Finished)
+    }
+
+    /// Whether an approved plan was cut off, so that the next prompt goes on with it.
+    pub fn plan_paused(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.approved.is_some() && plan.progress == Progress::Paused)
     }
 
     /// Digests of all files that were changed in the session, as they are now.

@@ -1,6 +1,6 @@
 //! The facts as data: counters and states, each with what it counts.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -63,8 +63,23 @@ pub struct PlanFacts {
     pub steps: Vec<StepFacts>,
     /// Calls since the model last saw the plan.
     pub calls_since_seen: u32,
-    /// Whether its execution ended with every step settled.
-    pub finished: bool,
+    /// How far its execution has come.
+    pub progress: Progress,
+}
+
+/// How far the execution of a plan has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    /// Not begun, or running.
+    #[default]
+    Open,
+    /// Cut off by a person, a crash, a limit or a fault of the model: the next prompt goes on with it.
+    Paused,
+    /// Ended without success. `tandem resume` takes it up again; a new prompt leaves it behind.
+    Stopped,
+    /// Ended with every step settled.
+    Finished,
 }
 
 /// Where one plan step stands.
@@ -76,10 +91,14 @@ pub struct StepFacts {
     pub note: String,
     /// The check before the step's work.
     pub before: Option<CheckRun>,
+    /// What that check consisted of.
+    pub material: BTreeMap<String, Digest>,
     /// Files changed in the session, with their digests, when that check ran.
     pub changed_at_baseline: BTreeMap<String, Digest>,
     /// The newest check after it.
     pub after: Option<CheckRun>,
+    /// What that check consisted of.
+    pub material_after: BTreeMap<String, Digest>,
     /// Calls that had acted in the session when that check ran.
     pub acts_at_check: u64,
     /// Failures of the check after the work.
@@ -119,6 +138,8 @@ pub struct Guard {
     pub struck: Option<Struck>,
     /// Loops struck in the session.
     pub loops: u32,
+    /// Strikes of each loop since the last user message, also of those that were forgotten when the world changed.
+    pub past: BTreeMap<Digest, u32>,
 }
 
 /// A loop that was struck.
@@ -166,14 +187,30 @@ pub struct TurnFacts {
     pub cut_replies: u32,
     /// Calls that were denied.
     pub denied: u32,
-    /// Prompt tokens that the task sent.
-    pub prompt_tokens: u64,
+    /// What the task has used.
+    pub task: TaskFacts,
     /// A limit that was reached.
     pub limit: Option<String>,
     /// Whether the thinking phase spoke in this turn.
     pub thought: bool,
+    /// Whether it could not be reached: it is not tried again in this turn.
+    pub thinking_failed: bool,
+    /// Plan steps that it has thought about at their beginning.
+    pub thought_steps: BTreeSet<usize>,
     /// A plan was drafted in it.
     pub planned: bool,
+}
+
+/// What a task has used. A turn without words of the person goes on with the task of the turn before; a session that is
+/// taken up again begins to count afresh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskFacts {
+    /// Prompt tokens of all roles.
+    pub prompt_tokens: u64,
+    /// Prompt and answer tokens of all roles.
+    pub tokens: u64,
+    /// US dollars, as far as prices are known.
+    pub usd: f64,
 }
 
 /// The newest round.
@@ -213,10 +250,10 @@ pub struct ErrorFact {
 }
 
 /// How full the model's window is.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ContextFacts {
-    /// Tokens that the provider counts for each that the harness estimates.
-    pub calibration: f64,
+    /// Tokens that the provider counts for each that the harness estimates, by model.
+    pub calibration: BTreeMap<String, f64>,
     /// Times the use went over the warning mark.
     pub crossings: u32,
     /// Whether it is above the mark.
@@ -225,12 +262,6 @@ pub struct ContextFacts {
     pub compactions: u32,
     /// Id under which the newest replaced part can be recalled.
     pub archive: String,
-}
-
-impl Default for ContextFacts {
-    fn default() -> ContextFacts {
-        ContextFacts { calibration: 1.0, crossings: 0, high: false, compactions: 0, archive: String::new() }
-    }
 }
 
 /// Where the count of a reminder on one occasion is kept.

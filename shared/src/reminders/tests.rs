@@ -1,6 +1,6 @@
 //! Every row fires on its facts, and stops at its cap.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::row::Row;
 use super::table::{TABLE, THINKING_TRACE};
@@ -9,6 +9,7 @@ use crate::call::{ErrorKind, Outcome, ToolCall};
 use crate::digest::Digest;
 use crate::facts::Facts;
 use crate::folded::Folded;
+use crate::journal::GrantedBy;
 use crate::model::OwnFields;
 use crate::plan::{Approver, Plan, PlanDraft, PlanStep, StepStatus};
 use crate::proof::CheckRun;
@@ -90,7 +91,8 @@ impl Told {
             output: "E1".into(),
             duration_ms: 1,
         };
-        self.then(Record::Checked { step: 1, moment: Moment::After, run })
+        let (by, material) = (GrantedBy::Plan, BTreeMap::new());
+        self.then(Record::Checked { step: 1, moment: Moment::After, by, material, run })
     }
 
     fn struck(self, strike: u32) -> Told {

@@ -6,7 +6,7 @@ mod session;
 
 pub use file::StoreError;
 pub use project::{PlanRow, ProjectStore, SessionRow};
-pub use session::{Clock, SessionStore, list_ids};
+pub use session::{Clock, SessionStore};
 
 #[cfg(test)]
 mod tests;

@@ -41,6 +41,8 @@ pub struct SessionStore {
 #[derive(Default)]
 struct State {
     next: u64,
+    /// When the first record was made.
+    created: u64,
     folded: Folded,
     /// Taken in, but not yet durable.
     waiting: Vec<Entry>,
@@ -78,6 +80,9 @@ impl SessionStore {
         let entries = read_log(&database, &path)?;
         let mut state = State::default();
         for entry in &entries {
+            if entry.seq == 0 {
+                state.created = entry.ts;
+            }
             state.next = entry.seq + 1;
             state.folded.apply(&entry.record);
         }
@@ -107,7 +112,11 @@ impl SessionStore {
         if !path.exists() {
             return Err(StoreError::Missing(id.to_owned()));
         }
-        drop(file::open(&path, PATIENCE)?);
+        match file::open(&path, PATIENCE) {
+            // A damaged file is no reason to keep it.
+            Ok(_) | Err(StoreError::Damaged { .. }) => {}
+            Err(error) => return Err(error),
+        }
         std::fs::remove_file(&path).map_err(|error| StoreError::failed(&path, error))
     }
 
@@ -116,11 +125,19 @@ impl SessionStore {
         &self.id
     }
 
+    /// When the session began, in milliseconds since 1970, UTC.
+    pub fn created(&self) -> u64 {
+        self.state().created
+    }
+
     /// Takes a record into history and facts; it becomes durable with the next [`SessionStore::commit`].
     pub fn note(&self, record: Record) {
         let mut state = self.state();
         state.folded.apply(&record);
         let entry = Entry { seq: state.next, ts: (self.clock)(), record };
+        if entry.seq == 0 {
+            state.created = entry.ts;
+        }
         state.next += 1;
         state.waiting.push(entry);
     }
@@ -271,16 +288,6 @@ impl Archive for SessionStore {
             history.steps().find(|step| step.call.id == id).map(|step| step.outcome.content().to_owned())
         })
     }
-}
-
-/// The ids of all sessions in `folder`, oldest first: their first part is a time.
-pub fn list_ids(folder: &Path) -> Vec<String> {
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut ids: Vec<String> = files
-        .filter_map(|file| file.file_name().to_str()?.strip_suffix(".redb").map(str::to_owned))
-        .collect();
-    ids.sort();
-    ids
 }
 
 fn session_path(folder: &Path, id: &str) -> PathBuf {

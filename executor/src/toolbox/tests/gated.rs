@@ -80,7 +80,6 @@ async fn leave_and_before_image_come_before_the_write() {
             "before n None"
         ]
     );
-    assert_eq!(room.toolbox.gate().denials_unasked(), 0);
 }
 
 #[tokio::test]
@@ -91,7 +90,6 @@ async fn a_denied_call_leaves_no_trace() {
     assert_eq!(kind(&room.run("run_command", json!({ "command": "touch b" })).await), "denied");
     assert_eq!((room.names(), room.bytes("a.txt")), (vec!["a.txt".to_owned()], b"one\n".to_vec()));
     assert_eq!(room.entries(), Vec::<String>::new());
-    assert_eq!(room.toolbox.gate().denials_unasked(), 2);
 }
 
 #[tokio::test]
