@@ -185,9 +185,8 @@ fn block(group: &Group, examination: &Examination) -> String {
         ));
     }
     if let Some(window) = examination.window {
-        for role in &group.roles {
-            text.push_str(&format!("# in [roles.{role}]: context_window = {window}\n"));
-        }
+        let role = group.bound.named_by;
+        text.push_str(&format!("# in [roles.{role}]: context_window = {window}\n"));
     }
     text
 }

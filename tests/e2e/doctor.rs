@@ -235,6 +235,48 @@ fn calls_without_index_or_id_are_seen_as_such() {
 }
 
 #[test]
+fn calls_that_cannot_be_told_apart_are_switched_off() {
+    let mind = |request: &Request| {
+        let two = request.last().contains("two times") && !request.tools().is_empty();
+        if !two {
+            return obedient(request);
+        }
+        let name = || json!({ "tool_calls": [{ "function": { "name": "note_word" } }] });
+        let piece = |text: &str| json!({ "tool_calls": [{ "function": { "arguments": text } }] });
+        let deltas = vec![
+            name(),
+            name(),
+            piece("{\"word\":"),
+            piece("{\"word\":"),
+            piece("\"red\"}"),
+            piece("\"blue\"}"),
+        ];
+        Reply { deltas: Some(deltas), ..Reply::default() }
+    };
+    check(mind, json!({ "parallel_calls": "off" }), "parallel calls", "mixed up");
+}
+
+#[test]
+fn a_server_that_closes_connections_without_notice_is_asked_again() {
+    let mind = |request: &Request| obedient(request).fault(Fault::Leave {});
+    check(mind, json!({}), "keep-alive", "connections for");
+}
+
+#[test]
+fn a_busy_server_is_waited_for() {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let mind = move |request: &Request| match asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) % 2 {
+        0 => {
+            let headers = [("retry-after".to_owned(), "0.01".to_owned())].into();
+            Reply::default().fault(Fault::Status { status: 429, body: String::new(), headers })
+        }
+        _ => obedient(request),
+    };
+    let endpoint = examined(0, mind);
+    assert_eq!(endpoint["quirks"], quirks(json!({})), "{endpoint:#}");
+}
+
+#[test]
 fn an_endpoint_that_refuses_calls_without_tools_needs_no_setting() {
     let mind = |request: &Request| match calling(request) {
         Some(_) if request.tools().is_empty() => refuse("tools must be given"),

@@ -83,6 +83,8 @@ pub enum Fault {
     Bytewise {},
     /// The connection is closed without an answer.
     Drop {},
+    /// The answer is whole, and then the connection is closed without notice.
+    Leave {},
 }
 
 impl Reply {

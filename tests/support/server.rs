@@ -208,7 +208,7 @@ impl Shared {
             connection.chunk(bytes)?;
         }
         connection.end()?;
-        Ok(Sent::Whole)
+        Ok(if matches!(reply.fault, Some(Fault::Leave {})) { Sent::Broken } else { Sent::Whole })
     }
 
     fn send_json(&self, connection: &mut Connection, body: &Value) -> io::Result<()> {

@@ -59,6 +59,8 @@ pub(super) struct Patient<'a> {
     /// Neither name of the limit is understood.
     pub(super) unlimited: bool,
     locals: Vec<SocketAddr>,
+    /// Requests whose connection broke although the server had answered before.
+    dropped: u32,
 }
 
 impl<'a> Patient<'a> {
@@ -79,6 +81,7 @@ impl<'a> Patient<'a> {
             requests: 0,
             unlimited: true,
             locals: Vec::new(),
+            dropped: 0,
         }
     }
 
@@ -132,6 +135,8 @@ impl<'a> Patient<'a> {
                     let usual = Duration::from_millis(500 * u64::from(attempt));
                     tokio::time::sleep(retry_after.unwrap_or(usual).min(BUSY_WAIT)).await;
                 }
+                // A server may close a connection just as the next request goes out on it.
+                Fault::Network(_) if !self.locals.is_empty() && attempt < TRIES => self.dropped += 1,
                 // Some servers break down on what they do not know instead of refusing it.
                 Fault::Status { status, body, .. } if !matches!(status, 401 | 403 | 408 | 409 | 429) => {
                     return Ok(Taken::Refused(format!("{status}: {}", short(&body))));
@@ -192,11 +197,17 @@ impl<'a> Patient<'a> {
             *uses.entry(*local).or_default() += 1;
         }
         let found = format!("{} connections for {} requests", uses.len(), self.locals.len());
-        match uses.len() == self.locals.len() {
-            true => {
+        match (self.dropped, uses.len() == self.locals.len()) {
+            (0, true) => {
                 self.note("keep-alive", Verdict::Odd, found, "each request opens a connection of its own")
             }
-            false => self.note("keep-alive", Verdict::Good, found, "connections are used again"),
+            (0, false) => self.note("keep-alive", Verdict::Good, found, "connections are used again"),
+            (dropped, _) => self.note(
+                "keep-alive",
+                Verdict::Odd,
+                format!("{found}, {dropped} of them closed under a request"),
+                "such a request is sent again, as any that meets a network fault",
+            ),
         }
     }
 
