@@ -22,4 +22,6 @@ mod side_by_side;
 mod long_run;
 mod real_input;
 mod tidy;
+mod leave;
+mod person;
 mod server;

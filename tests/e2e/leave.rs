@@ -1,0 +1,103 @@
+//! Leave to act: what is asked for in which mode, and what checks may do.
+
+use serde_json::json;
+
+use crate::sums;
+use crate::support::reply::Reply;
+use crate::support::run::Ran;
+use crate::support::script::Script;
+use crate::support::server::Server;
+use crate::support::world::World;
+
+/// One command by the executor without a person, under this approval mode.
+fn ran(world: &World, approval: &str, config: &str, command: &str, code: i32) -> String {
+    let call = Reply::call("run_command", json!({ "command": command }));
+    let server = Server::start(Script::new().say("executor", [call, Reply::text("That is all.")]));
+    world.bind(&server, config);
+    world.tandem(&["run", "--no-plan", "--approval", approval, "run it"]).run().expect(code);
+    server.of("executor").pop().unwrap().results().concat()
+}
+
+/// Carries out a plan with one step and this check; the executor only reports the step.
+fn checked(world: &World, check: &str, args: &[&str]) -> (Ran, Server) {
+    let step = json!({ "what": "Do it", "files": ["src/lib.rs"], "check": check });
+    let plan = Reply::call("submit_plan", json!({ "goal": "Do it", "steps": [step] }));
+    let done = Reply::call("update_step", json!({ "step": 1, "status": "done", "note": "did it" }));
+    let executor = [done, Reply::text("It is done.")];
+    let server = Server::start(Script::new().say("planner", [plan]).say("executor", executor));
+    world.bind(&server, "");
+    (world.tandem(&[&["run", "--yes", "do it"], args].concat()).run(), server)
+}
+
+#[test]
+fn deleting_is_asked_for_in_every_mode_and_with_any_rule() {
+    let world = sums::world();
+    let allowed = "[commands]\nallow = [\"rm *\"]\n";
+    for (approval, config) in
+        [("ask", ""), ("auto-edit", ""), ("auto", ""), ("auto", allowed), ("ask", allowed)]
+    {
+        let result = ran(&world, approval, config, "rm README.md", 3);
+        assert!(result.contains("Denied") && result.contains("rm"), "{approval}: {result}");
+    }
+    assert_eq!(world.read("README.md"), "# sums\n\nAdds numbers.\n");
+}
+
+#[test]
+fn looking_inside_the_root_is_free_and_outside_it_is_asked_for() {
+    let world = sums::world();
+    std::fs::write(world.path("beside.txt"), "the hidden word\n").unwrap();
+    for inside in ["cat README.md", "grep -rn Adds .", "git log --oneline"] {
+        ran(&world, "ask", "", inside, 0);
+    }
+    for outside in
+        ["cat ../beside.txt", "grep -rn hidden ..", "cd .. && cat beside.txt", "cat < ../beside.txt"]
+    {
+        let result = ran(&world, "ask", "", outside, 3);
+        assert!(result.contains("Denied") && !result.contains("the hidden word"), "{outside}: {result}");
+    }
+}
+
+#[test]
+fn the_danger_list_holds_for_checks_of_an_approved_plan() {
+    let world = sums::world();
+    let before = world.tree();
+    for check in ["rm -rf src", "sudo true", "git push --force origin main"] {
+        let (ran, server) = checked(&world, check, &["--approval", "auto"]);
+        assert!(ran.code != 0 && !ran.stdout.contains("1. proven"), "{check}\n{}", ran.all());
+        assert!(!server.of("executor").is_empty());
+        assert_eq!(world.tree(), before, "{check}");
+    }
+}
+
+#[test]
+fn a_check_that_was_shown_and_approved_needs_no_further_leave() {
+    let world = sums::world();
+    let (ran, _server) = checked(&world, "echo x >> checked.txt; test -f checked.txt", &[]);
+    assert!(world.read("checked.txt").len() >= 4, "before and after the work\n{}", ran.all());
+}
+
+#[test]
+fn approval_plan_runs_no_check() {
+    let world = sums::world();
+    let before = world.tree();
+    let (ran, _server) = checked(&world, "echo x >> checked.txt", &["--approval", "plan"]);
+    assert_ne!(ran.code, 0, "{}", ran.all());
+    assert_eq!(world.tree(), before);
+}
+
+#[test]
+fn a_check_that_a_command_rewrote_proves_nothing() {
+    let world = sums::world();
+    world.write("check.sh", "exit 1\n");
+    let step = json!({ "what": "Mend it", "files": ["src/lib.rs"], "check": "sh check.sh" });
+    let plan = Reply::call("submit_plan", json!({ "goal": "Make the check pass", "steps": [step] }));
+    let executor = [
+        Reply::call("run_command", json!({ "command": "echo exit 0 > check.sh" })),
+        Reply::call("update_step", json!({ "step": 1, "status": "done", "note": "mended" })),
+        Reply::text("It passes."),
+    ];
+    let server = Server::start(Script::new().say("planner", [plan]).say("executor", executor));
+    world.bind(&server, "");
+    let ran = world.tandem(&["run", "--yes", "--approval", "auto", "make it pass"]).run().expect(1);
+    assert!(ran.stdout.contains("1. unproven: ") && ran.stdout.contains("check.sh"), "{}", ran.all());
+}
