@@ -21,7 +21,14 @@ pub struct Cassette {
     head: Head,
     /// The project's folder now.
     root: Option<String>,
-    tracks: Mutex<HashMap<Role, VecDeque<Numbered>>>,
+    tracks: Mutex<Tracks>,
+}
+
+#[derive(Debug, Default)]
+struct Tracks {
+    waiting: HashMap<Role, VecDeque<Numbered>>,
+    /// Why the cassette cannot be played on. It stays so: after a request that differs nothing is as it was recorded.
+    stopped: Option<String>,
 }
 
 #[derive(Debug)]
@@ -44,10 +51,10 @@ impl Cassette {
     /// [`RouterError::Cassette`] with the line.
     pub fn parse(text: &str) -> Result<Cassette, RouterError> {
         let (head, entries) = entry::read(text)?;
-        let mut tracks: HashMap<Role, VecDeque<Numbered>> = HashMap::new();
+        let mut tracks = Tracks::default();
         for (index, (line, entry)) in entries.into_iter().enumerate() {
             let numbered = Numbered { line, number: index + 1, entry };
-            tracks.entry(numbered.entry.role).or_default().push_back(numbered);
+            tracks.waiting.entry(numbered.entry.role).or_default().push_back(numbered);
         }
         Ok(Cassette { head, root: None, tracks: Mutex::new(tracks) })
     }
@@ -67,11 +74,17 @@ impl Cassette {
     /// The next answer for `role`, as a response that streams.
     pub(crate) fn answer(&self, role: Role, body: &Value) -> Result<reqwest::Response, Fault> {
         let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = tracks.get_mut(&role).and_then(VecDeque::pop_front);
+        if let Some(reason) = &tracks.stopped {
+            return Err(Fault::Cassette(reason.clone()));
+        }
+        let next = tracks.waiting.get_mut(&role).and_then(VecDeque::pop_front);
+        let next = next.ok_or_else(|| format!("the cassette has no answer left for the role {role}"));
+        let compared = next.and_then(|next| self.compare(&next, body).map(|()| next));
+        let Numbered { number, entry, .. } = compared.map_err(|reason| {
+            tracks.stopped = Some(reason.clone());
+            Fault::Cassette(reason)
+        })?;
         drop(tracks);
-        let Numbered { line, number, entry } = next
-            .ok_or_else(|| Fault::Cassette(format!("the cassette has no answer left for the role {role}")))?;
-        self.compare(line, &entry, body)?;
         match (entry.fault, entry.response) {
             (Some(reason), _) => Err(Fault::Network(reason)),
             (None, Some(recorded)) => self.response(&recorded),
@@ -82,7 +95,8 @@ impl Cassette {
         }
     }
 
-    fn compare(&self, line: usize, entry: &Entry, body: &Value) -> Result<(), Fault> {
+    fn compare(&self, next: &Numbered, body: &Value) -> Result<(), String> {
+        let Numbered { line, entry, .. } = next;
         let Some(recorded) = &entry.request else { return Ok(()) };
         let moved = match (&self.head.root, &self.root) {
             (Some(from), Some(to)) if from != to => Some(Moved { from, to }),
@@ -92,14 +106,14 @@ impl Cassette {
         let role = entry.role;
         let elsewhere =
             moved.map(|moved| format!("\n  it was recorded in {}, and this is {}", moved.from, moved.to));
-        Err(Fault::Cassette(format!(
+        Err(format!(
             "the request differs from the recorded one (line {line} of the cassette, role {role}) at {}\n  recorded: {}\n  \
              sent now: {}{}",
             if difference.pointer.is_empty() { "its root" } else { &difference.pointer },
             difference.recorded,
             difference.sent,
             elsewhere.unwrap_or_default(),
-        )))
+        ))
     }
 
     fn response(&self, recorded: &Recorded) -> Result<reqwest::Response, Fault> {

@@ -148,11 +148,41 @@ async fn the_first_request_that_differs_is_named() {
     let tape = Tape::default();
     say(&recording(&server.base, &tape)).await.0.unwrap();
     let changed = tape.text().replace("be brief", "be brisk");
-    let error = say(&replaying(&changed)).await.0.unwrap_err();
+    let replaying = replaying(&changed);
+    let error = say(&replaying).await.0.unwrap_err();
     let expect = "p/m: the server broke the protocol, after 1 tries: the request differs from the recorded one \
                   (line 2 of the cassette, role thinking) at /messages/0/content\n  recorded: \"be brisk\"\n  \
                   sent now: \"be brief\"";
     assert_eq!(error.to_string(), expect);
+    let again = say(&replaying).await.0.unwrap_err();
+    assert_eq!(again.to_string(), expect, "whatever is asked later, the first difference is the reason");
+}
+
+/// Takes one line, and no more.
+struct Full(bool);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match std::mem::replace(&mut self.0, true) {
+            true => Err(std::io::Error::other("no space left")),
+            false => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_recording_that_cannot_be_written_ends_the_run_instead_of_having_gaps() {
+    let server = Server::start(vec![Answer::chunked(&word("hi"))]).await;
+    let recorder = Arc::new(Recorder::new(Full(false), &head()).unwrap());
+    let router = router(Provider { transport: Transport::Recorded(recorder), ..provider(&server.base) });
+    say(&router).await.0.unwrap();
+    let error = say(&router).await.0.unwrap_err().to_string();
+    assert!(error.ends_with("the recording could not be written: no space left"), "{error}");
+    assert_eq!(server.seen().len(), 1);
 }
 
 #[test]
