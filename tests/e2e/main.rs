@@ -23,5 +23,8 @@ mod long_run;
 mod real_input;
 mod tidy;
 mod leave;
+mod decisions;
+mod endings;
+mod budgets;
 mod person;
 mod server;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::mpsc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::sums;
 use crate::support::reply::Reply;
@@ -205,21 +205,4 @@ fn the_critique_of_a_revision_sees_the_first_words_too() {
     for text in ["add subtracts, said the quokka", "only touch the operator"] {
         assert!(critiques[1].text().contains(text), "{text:?} is not in:\n{}", critiques[1].text());
     }
-}
-
-#[test]
-fn of_two_plans_in_one_reply_the_first_is_shown_and_the_second_an_error() {
-    let step = |what: &str| json!([{ "what": what, "files": ["src/lib.rs"], "check": "true" }]);
-    let both = Reply::call("submit_plan", json!({ "goal": "First goal", "steps": step("one") }))
-        .and_call("submit_plan", json!({ "goal": "Second goal", "steps": step("two") }));
-    let server = Server::start(Script::new().say("planner", [both]));
-    let world = sums::world();
-    world.bind(&server, "");
-    let ran = world.tandem(&["--output-format", "stream-json", "plan", "do it"]).run().expect(0);
-    let goals: Vec<Value> = ran.payloads("plan").iter().map(|plan| plan["plan"]["goal"].clone()).collect();
-    assert_eq!(goals, ["First goal"], "{}", ran.all());
-    let results = ran.payloads("tool_result");
-    let outcomes: Vec<&Value> = results.iter().map(|result| &result["outcome"]).collect();
-    assert_eq!(outcomes, ["ok", "error"], "{results:?}");
-    assert!(results[1]["preview"].as_str().unwrap().contains("second one was not taken"), "{results:?}");
 }

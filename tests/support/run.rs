@@ -104,7 +104,8 @@ impl Launch {
         let mut command = if self.terminal {
             let words =
                 std::iter::once(binary.into()).chain(self.args.iter().map(|arg| arg.to_string_lossy()));
-            let line = words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ");
+            // The shell in between must not stay: it would die of a Ctrl+C that the program outlives.
+            let line = format!("exec {}", words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" "));
             let mut command = Command::new("script");
             command.args(["--quiet", "--return", "--flush", "--echo=never", "--command", &line, "/dev/null"]);
             command
