@@ -1,5 +1,6 @@
 //! The command line, as types.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -238,6 +239,31 @@ pub enum Config {
     Path,
 }
 
+/// The arguments with every `--set KEY=VALUE` moved to the front. A repeated flag that stands before and behind a command
+/// would lose those before it.
+pub fn with_settings_first(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut args = args.into_iter();
+    let mut first: Vec<OsString> = args.next().into_iter().collect();
+    let mut rest = Vec::new();
+    while let Some(arg) = args.next() {
+        if arg == "--" {
+            rest.push(arg);
+            break;
+        }
+        if arg == "--set" {
+            first.push(arg);
+            first.extend(args.next());
+        } else if arg.to_str().is_some_and(|text| text.starts_with("--set=")) {
+            first.push(arg);
+        } else {
+            rest.push(arg);
+        }
+    }
+    first.extend(rest);
+    first.extend(args);
+    first
+}
+
 fn duration(text: &str) -> Result<Duration, String> {
     let parsed = match text.parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds > 0.0 => Duration::try_from_secs_f64(seconds).ok(),
@@ -260,6 +286,16 @@ mod tests {
     fn the_command_line_is_consistent() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn settings_count_wherever_they_stand() {
+        let args = ["tandem", "--set", "a=1", "run", "--set=b=2", "--", "--set", "c"].map(OsString::from);
+        let moved = with_settings_first(args);
+        assert_eq!(
+            moved,
+            ["tandem", "--set", "a=1", "--set=b=2", "run", "--", "--set", "c"].map(OsString::from)
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 pub mod exit;
 pub mod cli;
+mod meaning;
 pub mod machine;
 pub mod logs;
 pub mod config;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use tandem_shared::secret::Secret;
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::MakeWriter;
@@ -26,7 +28,8 @@ pub fn start(verbose: u8, env: &BTreeMap<String, String>) {
     let wanted = env.get("RUST_LOG").and_then(|text| text.parse::<Targets>().ok()).unwrap_or(ours);
     // The client logs the bodies of failed requests, which hold the user's files.
     let filter = wanted.with_target("async_openai", LevelFilter::OFF);
-    let writer = Masking { secrets: Arc::new(secrets(env)) };
+    let secrets = SECRETS.get_or_init(|| Mutex::new(secrets(env)));
+    let writer = Masking { secrets };
     let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false);
     // A second start in one process keeps the first.
     let _ = tracing_subscriber::registry().with(filter).with(layer).try_init();
@@ -39,9 +42,21 @@ fn secrets(env: &BTreeMap<String, String>) -> Vec<String> {
     named.map(|(_, value)| value.clone()).collect()
 }
 
+/// Values that never reach the log. A key that a command prints is known only when it is first needed.
+static SECRETS: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
+
+/// Keeps a key out of the log from now on.
+pub fn mask(key: &Secret) {
+    let Some(secrets) = SECRETS.get() else { return };
+    let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
+    if key.expose().len() >= SHORTEST_SECRET && !secrets.iter().any(|known| known == key.expose()) {
+        secrets.push(key.expose().to_owned());
+    }
+}
+
 #[derive(Clone)]
 struct Masking {
-    secrets: Arc<Vec<String>>,
+    secrets: &'static Mutex<Vec<String>>,
 }
 
 impl<'a> MakeWriter<'a> for Masking {
@@ -55,7 +70,7 @@ impl Write for Masking {
     /// Gets a whole line at a time, so no secret is split over two writes.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut text = String::from_utf8_lossy(bytes).into_owned();
-        for secret in self.secrets.iter() {
+        for secret in self.secrets.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             text = text.replace(secret.as_str(), "***");
         }
         io::stderr().write_all(text.as_bytes())?;

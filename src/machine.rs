@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use tandem_shared::secret::Secret;
 use tandem_shared::store::Clock;
 
 /// Parts of a variable's name that mark its value as a secret. Commands never see such variables.
-const SECRET_NAMES: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+const SECRET_NAMES: &[&str] =
+    &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "_PAT", "DATABASE_URL", "_DSN"];
 /// Set for commands, so that none waits for a pager, a prompt or a colour terminal.
 const COMMAND_SETTINGS: &[(&str, &str)] = &[
     ("PAGER", "cat"),
@@ -58,6 +60,12 @@ impl Machine {
             kept.map(|(name, value)| (name.clone(), value.clone())).collect();
         env.extend(COMMAND_SETTINGS.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         env.into_iter().collect()
+    }
+
+    /// The values of all variables that are kept from commands.
+    pub fn secrets(&self, keys: &BTreeSet<String>) -> Vec<Secret> {
+        let kept_back = self.env.iter().filter(|(name, _)| is_secret(name) || keys.contains(*name));
+        kept_back.map(|(_, value)| Secret::new(value.clone())).collect()
     }
 
     /// The file of that name in a folder of `PATH`, if any.

@@ -4,7 +4,6 @@ use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tandem_shared::record::TurnEnd;
 use tandem_shared::store::{Clock, StoreError};
 use tandem_shared::workspace::Workspace;
 
@@ -54,9 +53,11 @@ impl From<StoreError> for Failure {
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Failure {
         let exit = match error {
-            SetupError::Config(_) | SetupError::Router(_) | SetupError::Rules(_) | SetupError::NoModel => {
-                Exit::Config
-            }
+            SetupError::Config(_)
+            | SetupError::Router(_)
+            | SetupError::Rules(_)
+            | SetupError::NoPrice(..)
+            | SetupError::NoModel => Exit::Config,
             SetupError::Store(_) => Exit::NotCompleted,
         };
         Failure::new(error, exit)
@@ -251,11 +252,6 @@ impl Scene {
     pub fn current_dir(&self) -> &PathBuf {
         &self.machine.current_dir
     }
-}
-
-/// Whether a turn that ended so can be gone on with.
-pub fn is_unfinished(end: Option<&TurnEnd>) -> bool {
-    !matches!(end, Some(TurnEnd::Answered | TurnEnd::Planned))
 }
 
 fn flags(global: &Global) -> Flags {

@@ -84,7 +84,9 @@ struct LazyKey {
 
 impl KeySource for LazyKey {
     fn key(&self) -> Result<Option<Secret>, String> {
-        self.source.fetch(&self.env).map_err(|error| error.to_string())
+        let key = self.source.fetch(&self.env).map_err(|error| error.to_string())?;
+        key.iter().for_each(crate::logs::mask);
+        Ok(key)
     }
 
     fn describe(&self) -> String {

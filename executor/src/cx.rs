@@ -12,12 +12,10 @@ use tandem_shared::settings::CommandSettings;
 use tandem_shared::tool::ReadCx;
 use tandem_shared::workspace::WorkspacePath;
 
+use crate::environment::Environment;
 use crate::file::{self, Found};
 use crate::gate::Grant;
 use crate::process::{self, Ended, Limits};
-
-/// Environment variables that commands see, as names and values. Nothing else of the environment reaches them.
-pub type Env = Arc<Vec<(String, String)>>;
 
 /// What surrounds every write call of a session.
 #[derive(Clone)]
@@ -29,7 +27,7 @@ pub struct Surroundings {
     /// Bounds of commands.
     pub commands: CommandSettings,
     /// What commands see of the environment.
-    pub env: Env,
+    pub env: Arc<Environment>,
 }
 
 /// What a tool may look at to say what a call would do. Cheap to clone.

@@ -5,6 +5,7 @@
 //! environment variable and never asks for the current folder.
 
 mod cx;
+mod environment;
 mod diff;
 mod edit;
 mod file;
@@ -20,7 +21,8 @@ mod tool;
 mod toolbox;
 mod tools;
 
-pub use cx::{EffectCx, Env, Knowledge, Surroundings, WriteCx};
+pub use cx::{EffectCx, Knowledge, Surroundings, WriteCx};
+pub use environment::Environment;
 pub use file::Found;
 pub use gate::{Gate, Grant, Remembered, check_rules};
 pub use overseer::PlanOverseer;

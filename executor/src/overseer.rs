@@ -20,7 +20,8 @@ use tandem_shared::store::{SessionStore, StoreError};
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 
-use crate::cx::{Env, Surroundings};
+use crate::cx::Surroundings;
+use crate::environment::Environment;
 use crate::gate::Gate;
 use crate::material::{self, Material};
 use crate::proof::{judge, run_check};
@@ -30,7 +31,7 @@ pub struct PlanOverseer {
     gate: Arc<Gate>,
     workspace: Workspace,
     commands: CommandSettings,
-    env: Env,
+    env: Arc<Environment>,
     interrupt: Interrupt,
     /// Checks that were not allowed, with the reason: nobody is asked twice.
     refused: Mutex<BTreeMap<String, String>>,

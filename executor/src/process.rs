@@ -20,6 +20,8 @@ use tokio::time::{sleep, timeout};
 
 use capture::Capture;
 
+use crate::environment::Environment;
+
 /// How long a command may run, how much of its output is kept, and what becomes of its background processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -157,14 +159,14 @@ pub async fn run(
     command: &str,
     workspace: &Workspace,
     limits: Limits,
-    env: &[(String, String)],
+    env: &Environment,
     interrupt: &Interrupt,
 ) -> Result<Ended, ToolError> {
     let failed = |error: io::Error| {
         ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
     };
     let started = Instant::now();
-    let (mut child, mut pipe) = start(command, workspace, env).map_err(failed)?;
+    let (mut child, mut pipe) = start(command, workspace, &env.variables).map_err(failed)?;
     let mut group = Group::of(&child);
     let mut capture = Capture::new(limits.output_chars);
     let by = follow(&mut child, &mut pipe, &mut capture, limits, interrupt).await.map_err(failed)?;
@@ -185,7 +187,7 @@ pub async fn run(
         group.signal(Signal::KILL);
     }
     group.let_go();
-    Ok(Ended { by, output: capture.into_text(), duration: started.elapsed(), background })
+    Ok(Ended { by, output: env.mask(capture.into_text()), duration: started.elapsed(), background })
 }
 
 fn start(

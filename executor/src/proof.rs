@@ -6,6 +6,7 @@ use tandem_shared::workspace::Workspace;
 
 pub use tandem_shared::proof::{CheckRun, StepProof, Verdict};
 
+use crate::environment::Environment;
 use crate::process::{self, End, Leftovers, Limits};
 use crate::shell::{self, Judgement, Place};
 
@@ -59,7 +60,7 @@ pub async fn run_check(
     command: &str,
     workspace: &Workspace,
     settings: &CommandSettings,
-    env: &[(String, String)],
+    env: &Environment,
     interrupt: &Interrupt,
 ) -> CheckRun {
     let limits = Limits::new(settings, None, Leftovers::Kill);

@@ -329,6 +329,8 @@ pub enum TurnEnd {
     NoPlan,
     /// The reply that ended it was empty, withheld, or still cut after all its continuations.
     NoAnswer,
+    /// The plan counts as carried out by the model's word alone: no check passes, and no call acted.
+    NothingDone,
     /// The model ended with plan steps that are not done.
     StepsOpen,
     /// A plan step's check failed.

@@ -12,7 +12,7 @@ use crate::config;
 use crate::exit::Exit;
 use crate::front::{Errand, Lines, Opening, Text, conduct, is_interactive, line_session, tell};
 use crate::machine;
-use crate::scene::{Failure, Scene, is_unfinished};
+use crate::scene::{Failure, Scene};
 use crate::session::{self, Attendance, Setup, Start};
 
 /// Providers of the default configuration that stand for servers on this machine.
@@ -24,8 +24,8 @@ const LOOK_FOR: Duration = Duration::from_millis(700);
 pub async fn open(scene: Scene, newest: bool) -> Result<Exit, Failure> {
     let start = scene.start(newest)?;
     let first = match &start {
-        Start::Resume(id) if is_unfinished(last_end(&scene, id)?.as_ref()) => Some(Op::Continue),
-        Start::Resume(_) | Start::New => None,
+        Start::Resume(id) => what_is_left(&scene, id)?,
+        Start::New => None,
     };
     converse(scene, start, first).await
 }
@@ -38,10 +38,9 @@ pub async fn resume(
     no_plan: bool,
 ) -> Result<Exit, Failure> {
     let id = scene.session_id(id.as_deref())?;
-    let end = last_end(&scene, &id)?;
+    let left = what_is_left(&scene, &id)?;
     if prompt.is_none() && is_interactive() {
-        let first = is_unfinished(end.as_ref()).then_some(Op::Continue);
-        return converse(scene, Start::Resume(id), first).await;
+        return converse(scene, Start::Resume(id), left).await;
     }
     let setup = scene.setup(scene.attendance())?;
     let plan = if no_plan { PlanMode::Never } else { setup.loaded.config.session.plan };
@@ -49,15 +48,10 @@ pub async fn resume(
         Some(_) => Some(scene.prompt(prompt)?),
         None => scene.piped_prompt()?,
     };
-    let first = match words {
-        Some(text) => Op::Prompt { text, plan },
-        None if is_unfinished(end.as_ref()) => Op::Continue,
-        None => {
-            let text =
-                format!("session {id} has nothing left to do; give it a prompt: tandem resume {id} \"…\"");
-            return Err(Failure::new(text, Exit::Usage));
-        }
-    };
+    let first = words.map(|text| Op::Prompt { text, plan }).or(left).ok_or_else(|| {
+        let text = format!("session {id} has nothing left to do; give it a prompt: tandem resume {id} \"…\"");
+        Failure::new(text, Exit::Usage)
+    })?;
     let mut show = scene.show(Text::one_task());
     let leave = scene.leave();
     let person = (scene.attendance() == Attendance::Attended).then(Lines::read);
@@ -116,8 +110,17 @@ async fn offer_local(setup: Setup, lines: &mut Lines) -> Result<Setup, Failure> 
     }
 }
 
-fn last_end(scene: &Scene, id: &str) -> Result<Option<TurnEnd>, Failure> {
+/// What a session still has to do: a turn that did not end as it should, or a plan that nobody decided on.
+fn what_is_left(scene: &Scene, id: &str) -> Result<Option<Op>, Failure> {
     let entries = SessionStore::read(&scene.state.sessions(), id)?;
     let history = Folded::from_records(entries.iter().map(|entry| &entry.record)).history;
-    Ok(history.turns().last().and_then(|turn| turn.end.clone()))
+    let Some(last) = history.turns().last() else { return Ok(None) };
+    Ok(match last.end {
+        Some(TurnEnd::Answered) => None,
+        Some(TurnEnd::Planned) => {
+            let row = scene.state.project(scene.workspace.root()).newest_plan(id)?;
+            row.map(|plan| Op::Adopt { plan })
+        }
+        _ => Some(Op::Continue),
+    })
 }

@@ -51,6 +51,9 @@ pub fn run(cli: Cli) -> Exit {
 }
 
 async fn dispatch(cli: Cli, machine: Machine) -> Result<Exit, Failure> {
+    if let Some(refusal) = cli.meaningless_flag() {
+        return Err(Failure::new(refusal, Exit::Usage));
+    }
     let Cli { command, print, continue_newest, global } = cli;
     if let Some(prompt) = print {
         if command.is_some() {

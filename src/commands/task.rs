@@ -1,6 +1,6 @@
 //! One task: `plan`, `exec`, `run` and `-p`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tandem_shared::event::Op;
 use tandem_shared::settings::PlanMode;
@@ -14,6 +14,12 @@ use crate::session::{self, Attendance, Start, load_plan, plan_file};
 /// `tandem plan`.
 pub async fn plan(scene: Scene, prompt: Option<String>, output: Option<PathBuf>) -> Result<Exit, Failure> {
     let text = scene.prompt(prompt)?;
+    let output = output.map(|file| scene.current_dir().join(file));
+    if let Some(path) = &output {
+        // Better to know before the planner is paid than after.
+        check_writable(path)
+            .map_err(|error| Failure::new(format!("{}: {error}", path.display()), Exit::Usage))?;
+    }
     let mut show = scene.show(Text::one_task().with_plans_as_result());
     let handle = session::open(scene.setup(scene.attendance())?, &Start::New)?;
     let id = handle.id.clone();
@@ -24,12 +30,11 @@ pub async fn plan(scene: Scene, prompt: Option<String>, output: Option<PathBuf>)
         person: person(&scene),
     };
     let exit = conduct(handle, errand, show.as_mut(), machine::clock()).await;
-    if let (Exit::Done, Some(output)) = (exit, output) {
+    if let (Exit::Done, Some(path)) = (exit, output) {
         let project = scene.state.project(scene.workspace.root());
         let row = project.newest_plan(&id)?.ok_or_else(|| {
             Failure::new(format!("the plan of session {id} is not among the saved plans"), Exit::NotCompleted)
         })?;
-        let path = scene.current_dir().join(output);
         std::fs::write(&path, plan_file(&row))
             .map_err(|error| Failure::new(format!("{}: {error}", path.display()), Exit::NotCompleted))?;
         tell(&format!("written to {}\n", path.display()));
@@ -75,6 +80,15 @@ pub async fn print(scene: Scene, prompt: &str, start: &Start) -> Result<Exit, Fa
     let errand =
         Errand { first: Op::Prompt { text, plan }, leave: Leave::Given, stale_ok: false, person: None };
     Ok(conduct(handle, errand, show.as_mut(), machine::clock()).await)
+}
+
+/// Whether a file could be written there, without leaving anything behind.
+fn check_writable(path: &Path) -> std::io::Result<()> {
+    if path.is_dir() {
+        return Err(std::io::ErrorKind::IsADirectory.into());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map(drop)
 }
 
 fn person(scene: &Scene) -> Option<Lines> {

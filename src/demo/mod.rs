@@ -70,7 +70,7 @@ async fn carry_out(
     }
     let mut global = global.clone();
     global.dir = Some(project.to_owned());
-    global.state_dir = Some(folder.join("state"));
+    global.state_dir.get_or_insert_with(|| folder.join("state"));
     // The address is never used: a script stands in for the endpoint.
     global.set.push("providers.demo.base_url=http://127.0.0.1/v1".to_owned());
     global.planner_model = Some("demo/scripted-planner".to_owned());

@@ -81,6 +81,7 @@ pub fn end(end: &TurnEnd) -> String {
         TurnEnd::Answered | TurnEnd::Planned => String::new(),
         TurnEnd::NoPlan => "There is no plan: the planner answered in words, and did so again when asked for one.".into(),
         TurnEnd::NoAnswer => "Not completed: the last reply was empty, withheld by the provider, or cut off.".into(),
+        TurnEnd::NothingDone => "Not completed: the steps are called done, but nothing was changed and no check passes.".into(),
         TurnEnd::StepsOpen => "Not completed: steps of the plan are open.".into(),
         TurnEnd::CheckFailed => "Not completed: the check of a plan step fails.".into(),
         TurnEnd::Unproven => "Not completed: a failing check passes only since this run changed what it checks with.".into(),

@@ -45,6 +45,7 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
     if setup.loaded.config.binding(Role::Planner).is_none() {
         return Err(SetupError::NoModel);
     }
+    setup.check_budget()?;
     check_rules(&setup.loaded.config.commands.allow).map_err(|error| SetupError::Rules(error.to_string()))?;
     let router = wiring::router(&setup.loaded.config, &setup.machine.env, &setup.route)?;
     let store = Arc::new(setup.open_store(start)?);
@@ -340,7 +341,7 @@ fn turn_state(end: &tandem_shared::record::TurnEnd) -> &'static str {
     match end {
         End::Answered => "done",
         End::Planned => "planned",
-        End::NoPlan | End::NoAnswer | End::StepsOpen | End::Failing => "not completed",
+        End::NoPlan | End::NoAnswer | End::NothingDone | End::StepsOpen | End::Failing => "not completed",
         End::CheckFailed => "check failed",
         End::Unproven => "unproven",
         End::NotApproved => "not approved",

@@ -77,6 +77,8 @@ fn of_words(facts: &Facts, whole: bool) -> (TurnEnd, Exit) {
         (TurnEnd::CheckFailed, Exit::CheckFailed)
     } else if carried_out && has_unproven_check(facts) {
         (TurnEnd::Unproven, Exit::NotCompleted)
+    } else if carried_out && facts.open_steps().is_empty() && !blocked() && has_done_nothing(facts) {
+        (TurnEnd::NothingDone, Exit::NotCompleted)
     } else if carried_out && facts.open_steps().is_empty() && !blocked() {
         (TurnEnd::Answered, Exit::Done)
     } else if facts.turn.denied > 0 {
@@ -88,6 +90,12 @@ fn of_words(facts: &Facts, whole: bool) -> (TurnEnd, Exit) {
     } else {
         (TurnEnd::NoAnswer, Exit::NotCompleted)
     }
+}
+
+/// Whether the plan stands as done by the model's word alone.
+fn has_done_nothing(facts: &Facts) -> bool {
+    let passes = |step: &StepFacts| step.after.as_ref().is_some_and(|run| run.passed);
+    facts.acts == 0 && !facts.plan.iter().flat_map(|plan| &plan.steps).any(passes)
 }
 
 /// Whether a check that was red turned green only after this run changed what it checks with.

@@ -1,9 +1,13 @@
 //! What a session is opened with.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tandem_executor::Environment;
 use tandem_router::RouterError;
+use tandem_shared::role::Role;
+use tandem_shared::settings::ThinkingMode;
 use tandem_shared::store::{Clock, ProjectStore, SessionStore, StoreError};
 use tandem_shared::workspace::Workspace;
 use thiserror::Error;
@@ -82,6 +86,11 @@ pub enum SetupError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A budget in dollars cannot be kept.
+    #[error(
+        "a budget in dollars needs the price of every model, and that of {0} is not known: set roles.{1}.price"
+    )]
+    NoPrice(String, Role),
     /// An allow rule cannot be used.
     #[error("commands.allow: {0}")]
     Rules(String),
@@ -110,10 +119,31 @@ impl Setup {
         }
     }
 
-    /// The variables that commands see: none that looks like a secret, and none that holds a provider's key.
-    pub fn command_env(&self) -> Vec<(String, String)> {
+    /// A budget that could not be counted against would be no budget.
+    pub(super) fn check_budget(&self) -> Result<(), SetupError> {
+        let config = &self.loaded.config;
+        if config.r#loop.max_usd <= 0.0 {
+            return Ok(());
+        }
+        let asked = |role: &&Role| match role {
+            Role::Thinking => config.thinking.mode != ThinkingMode::Off,
+            Role::Critique => config.thinking.critique,
+            Role::Planner | Role::Executor | Role::Compaction => true,
+        };
+        let bound = Role::ALL.iter().filter(asked).filter_map(|role| Some((*role, config.binding(*role)?)));
+        match bound.into_iter().find(|(_, binding)| binding.price.is_none()) {
+            Some((role, binding)) => {
+                Err(SetupError::NoPrice(format!("{}/{}", binding.provider, binding.model), role))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What commands get of the environment: no variable that looks like a secret or holds a provider's key.
+    pub fn command_env(&self) -> Environment {
         let keys = self.loaded.config.providers.values().filter_map(|provider| provider.api_key_env.clone());
-        self.machine.command_env(&keys.collect())
+        let keys: BTreeSet<String> = keys.collect();
+        Environment { variables: self.machine.command_env(&keys), secrets: self.machine.secrets(&keys) }
     }
 
     /// The same setup with other flags.

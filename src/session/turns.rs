@@ -11,7 +11,7 @@ use tandem_shared::digest::Digest;
 use tandem_shared::event::Event;
 use tandem_shared::facts::{Facts, Progress};
 use tandem_shared::interrupt::Interrupt;
-use tandem_shared::model::{PlainMessage, PlainRequest, Speaker};
+use tandem_shared::model::{ModelError, PlainMessage, PlainRequest, Speaker};
 use tandem_shared::plan::{ApprovedPlan, Plan};
 use tandem_shared::prompt::{self, Attended, Situation};
 use tandem_shared::record::{Decision, Record, TurnEnd};
@@ -100,7 +100,16 @@ impl Session {
                 let comment = text.trim().to_owned();
                 Ok(if accepted { Critique::Accepted } else { Critique::Rejected(comment) })
             }
-            Err(error) => Err(End::Model(error)),
+            // A wrong key or binding stays wrong; a server that is down must not cost the plan.
+            Err(error @ (ModelError::Authentication { .. } | ModelError::NotConfigured(_))) => {
+                Err(End::Model(error))
+            }
+            Err(error) => {
+                self.tell(Event::Notice {
+                    text: format!("The critique failed; the plan is shown without it: {error}"),
+                });
+                Ok(Critique::Accepted)
+            }
         }
     }
 

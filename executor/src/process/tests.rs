@@ -18,7 +18,9 @@ fn limits(idle: u64, absolute: u64) -> Limits {
 
 async fn run_in(folder: &std::path::Path, command: &str, limits: Limits, interrupt: &Interrupt) -> Ended {
     let workspace = Workspace::open(folder).unwrap();
-    let env = [("PATH".to_owned(), std::env::var("PATH").unwrap()), ("SHOWN".to_owned(), "yes".to_owned())];
+    let variables =
+        vec![("PATH".to_owned(), std::env::var("PATH").unwrap()), ("SHOWN".to_owned(), "yes".to_owned())];
+    let env = Environment { variables, secrets: Vec::new() };
     let run = run(command, &workspace, limits, &env, interrupt);
     timeout(NEVER, run).await.expect("the command hung").unwrap()
 }

@@ -36,7 +36,8 @@ async fn a_check_is_run_for_real() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(folder.path()).unwrap();
     let settings = CommandSettings { idle_s: 20, absolute_s: 20, output_chars: 100, allow: Vec::new() };
-    let env = [("PATH".to_owned(), std::env::var("PATH").unwrap())];
+    let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
+    let env = Environment { variables, secrets: Vec::new() };
     let check = async |command: &str| {
         let mut run = run_check(command, &workspace, &settings, &env, &Interrupt::new()).await;
         run.duration_ms = 0;

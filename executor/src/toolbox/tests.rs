@@ -21,6 +21,7 @@ use tandem_shared::tool::{Archive, ReadCx, ReadTools};
 use tandem_shared::workspace::Workspace;
 
 use super::*;
+use crate::environment::Environment;
 use crate::tools::write_tools;
 
 /// Keeps what it is told, in order.
@@ -96,7 +97,8 @@ impl Room {
         };
         let commands =
             CommandSettings { idle_s: 20, absolute_s: 30, output_chars: 15_000, allow: Vec::new() };
-        let env = Arc::new(vec![("PATH".to_owned(), std::env::var("PATH").unwrap())]);
+        let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
+        let env = Arc::new(Environment { variables, secrets: Vec::new() });
         let gate = Gate::new(workspace, approval, &[], plan, Arc::new(Nobody)).unwrap();
         let around = Surroundings { read, journal: notes.clone(), commands, env };
         Room { folder, notes, toolbox: ExecutorToolbox::new(tools, Arc::new(gate), around) }

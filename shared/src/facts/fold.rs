@@ -174,6 +174,7 @@ impl Facts {
         self.round.settled += 1;
         self.round.writes += u32::from(acted);
         self.acts += u64::from(acted);
+        self.turn.acts += u64::from(acted);
         if let Some(plan) = &mut self.plan {
             plan.calls_since_seen += 1;
         }
@@ -306,6 +307,7 @@ fn progress_after(end: &TurnEnd) -> Progress {
         TurnEnd::Planned
         | TurnEnd::NoPlan
         | TurnEnd::NoAnswer
+        | TurnEnd::NothingDone
         | TurnEnd::StepsOpen
         | TurnEnd::CheckFailed
         | TurnEnd::Unproven

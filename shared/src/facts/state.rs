@@ -187,6 +187,8 @@ pub struct TurnFacts {
     pub cut_replies: u32,
     /// Calls that were denied.
     pub denied: u32,
+    /// Calls that were given leave to act.
+    pub acts: u64,
     /// What the task has used.
     pub task: TaskFacts,
     /// A limit that was reached.
