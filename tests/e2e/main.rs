@@ -26,5 +26,7 @@ mod leave;
 mod decisions;
 mod endings;
 mod budgets;
+mod reminders;
+mod session_commands;
 mod person;
 mod server;
