@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tandem_router::{Binding, Cassette, KeySource, Provider, Recorder, Router, RouterError, Transport};
+use tandem_router::{
+    Binding, Cassette, KeySource, Provider, Recorder, Retry, Router, RouterError, Transport,
+};
 use tandem_shared::role::Role;
 use tandem_shared::secret::Secret;
 
@@ -62,7 +64,12 @@ fn provider(endpoint: Endpoint, env: &BTreeMap<String, String>, route: &Route) -
         connect_timeout: limit(endpoint.connect_timeout),
         first_token_timeout: limit(endpoint.first_token_timeout),
         idle_timeout: limit(endpoint.idle_timeout),
-        retries: endpoint.retries,
+        retry: Retry {
+            times: endpoint.retries,
+            first: endpoint.retry_first,
+            longest: endpoint.retry_max,
+            protocol_faults: endpoint.protocol_faults,
+        },
         transport: match route {
             Route::Endpoints => Transport::Http,
             Route::Recording(recorder) => Transport::Recorded(recorder.clone()),

@@ -30,7 +30,7 @@ pub use process::{End, Ended, Leftovers, Limits};
 pub use proof::run_check;
 pub use tool::{WriteTool, WriteTools};
 pub use toolbox::ExecutorToolbox;
-pub use tools::{EditFile, RunCommand, UpdateStep, WriteFile, write_tools};
+pub use tools::{EditFile, RunCommand, UpdateStep, WriteFile, executor_tools, write_tools};
 
 #[cfg(test)]
 #[path = "../../tests/support/cases.rs"]

@@ -14,9 +14,7 @@ use crate::clean::clean;
 use crate::decode::{Decoder, Progress};
 use crate::endpoint::Endpoint;
 use crate::fault::{Fault, Target, retry_after};
-
-/// Faults of the protocol after which a server is taken to be broken, however many retries are left.
-const PROTOCOL_FAULTS: u32 = 3;
+use crate::provider::PATIENCE;
 
 /// Bytes of an error's body that are read.
 const ERROR_BYTES: usize = 64 * 1024;
@@ -41,6 +39,8 @@ pub(crate) async fn ask(
 ) -> Result<Draft, ModelError> {
     let mut attempt = 0;
     let mut protocol_faults = 0;
+    let mut resent = false;
+    let retry = endpoint.provider.retry;
     loop {
         attempt += 1;
         let started = Instant::now();
@@ -56,14 +56,23 @@ pub(crate) async fn ask(
         if fault.is_authentication() {
             endpoint.forget_key();
         }
+        if fault.is_stale_connection() && !resent {
+            // The server had closed a kept connection while the request was on its way: a fresh one does at once.
+            resent = true;
+            attempt -= 1;
+            continue;
+        }
         if matches!(fault, Fault::Protocol(_)) {
             protocol_faults += 1;
         }
-        let spent = attempt > endpoint.provider.retries || protocol_faults >= PROTOCOL_FAULTS;
+        let spent = attempt > retry.times || protocol_faults >= retry.protocol_faults;
         if spent || !fault.may_pass() {
             return Err(fault.into_error(target, attempt));
         }
-        let wait = fault.wait(attempt, fastrand::f64());
+        let wait = fault.wait(attempt, &retry, fastrand::f64());
+        if fault.asks_to_wait() && wait > retry.longest.saturating_mul(PATIENCE) {
+            return Err(fault.into_error(target, attempt));
+        }
         sink(Delta::Retry { attempt, wait, reason: fault.reason() });
         tokio::time::sleep(wait).await;
     }

@@ -6,12 +6,10 @@ use http::HeaderMap;
 use tandem_shared::model::ModelError;
 
 use crate::assemble::StreamFault;
+use crate::provider::Retry;
 
-/// The first wait; each further one is twice as long, up to [`LONGEST_WAIT`].
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-
-/// The longest wait that we choose ourselves. A server may ask for more.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// What hyper says of a connection that ended before any part of the answer.
+const CLOSED_UNHEARD: &str = "connection closed before message completed";
 
 /// How servers say that a request does not fit, in lower case. There is no common code for it.
 const OVERFLOW_WORDS: [&str; 15] = [
@@ -123,19 +121,29 @@ impl Fault {
         matches!(self, Fault::Status { status: 401 | 403, .. })
     }
 
+    /// Whether the server said when to come back.
+    pub(crate) fn asks_to_wait(&self) -> bool {
+        matches!(self, Fault::Status { retry_after: Some(wait), .. } if !wait.is_zero())
+    }
+
+    /// Whether a connection that was kept open turned out to be closed.
+    pub(crate) fn is_stale_connection(&self) -> bool {
+        matches!(self, Fault::Network(reason) if reason.contains(CLOSED_UNHEARD))
+    }
+
     /// How long to wait after `failures` failed tries (from 1). `roll` from 0 to 1 spreads many clients out.
-    pub(crate) fn wait(&self, failures: u32, roll: f64) -> Duration {
+    pub(crate) fn wait(&self, failures: u32, retry: &Retry, roll: f64) -> Duration {
         let asked = match self {
             Fault::Status { retry_after: Some(wait), .. } => *wait,
             _ => Duration::ZERO,
         };
         // Zero says nothing about when it is worth trying again.
         let wait = if asked.is_zero() {
-            FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1))).min(LONGEST_WAIT)
+            retry.first.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1))).min(retry.longest)
         } else {
             asked
         };
-        wait.saturating_add(wait.min(LONGEST_WAIT).mul_f64(0.1 * roll.clamp(0.0, 1.0)))
+        wait.saturating_add(wait.min(retry.longest).mul_f64(0.1 * roll.clamp(0.0, 1.0)))
     }
 
     /// One line for the person who waits.
@@ -206,6 +214,13 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
 mod tests {
     use super::*;
 
+    const RETRY: Retry = Retry {
+        times: 3,
+        first: Duration::from_millis(500),
+        longest: Duration::from_secs(60),
+        protocol_faults: 3,
+    };
+
     fn status(status: u16, body: &str) -> Fault {
         Fault::Status { status, body: body.to_owned(), retry_after: None }
     }
@@ -260,13 +275,13 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_a_minute_unless_the_server_asks_for_its_own() {
-        let waits = [1, 2, 3, 8, 40].map(|failures| status(500, "").wait(failures, 0.0).as_millis());
+        let waits = [1, 2, 3, 8, 40].map(|failures| status(500, "").wait(failures, &RETRY, 0.0).as_millis());
         assert_eq!(waits, [500, 1_000, 2_000, 60_000, 60_000]);
-        assert_eq!(status(500, "").wait(1, 1.0), Duration::from_millis(550));
+        assert_eq!(status(500, "").wait(1, &RETRY, 1.0), Duration::from_millis(550));
         let asks = |wait| Fault::Status { status: 429, body: String::new(), retry_after: Some(wait) };
-        assert_eq!(asks(Duration::from_secs(90)).wait(3, 0.0), Duration::from_secs(90));
-        assert_eq!(asks(Duration::ZERO).wait(1, 0.0), Duration::from_millis(500));
-        assert!(asks(Duration::MAX).wait(1, 1.0) == Duration::MAX);
+        assert_eq!(asks(Duration::from_secs(90)).wait(3, &RETRY, 0.0), Duration::from_secs(90));
+        assert_eq!(asks(Duration::ZERO).wait(1, &RETRY, 0.0), Duration::from_millis(500));
+        assert!(asks(Duration::MAX).wait(1, &RETRY, 1.0) == Duration::MAX);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use cassette::{Cassette, Head, Recorder};
 pub use doctor::{Examination, Finding, Scope, Verdict, WindowPlan};
 pub use error::RouterError;
 pub use local::find_local;
-pub use provider::{Binding, FallbackModel, KeySource, Plaintext, Provider, ToolProtocol, Transport};
+pub use provider::{Binding, FallbackModel, KeySource, Plaintext, Provider, Retry, ToolProtocol, Transport};
 pub use quirks::{
     ContentWithoutText, MaxTokensField, NoteAfterTool, ParallelCalls, Quirks, ReasoningEcho, StreamUsage,
     SystemRole, UnknownFields,

@@ -32,8 +32,8 @@ pub struct Provider {
     pub first_token_timeout: Duration,
     /// Between two arrivals of bytes later on; zero is no limit.
     pub idle_timeout: Duration,
-    /// Tries after the first one.
-    pub retries: u32,
+    /// When a failed request is sent again.
+    pub retry: Retry,
     /// How requests get there.
     pub transport: Transport,
     /// Where this endpoint differs from the common form.
@@ -47,6 +47,22 @@ pub struct Provider {
     /// How the model is offered tools.
     pub tool_protocol: ToolProtocol,
 }
+
+/// When a failed request is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Tries after the first one.
+    pub times: u32,
+    /// The first wait; each further one is twice as long.
+    pub first: Duration,
+    /// The longest wait of our own choice. A server may ask for up to ten times that; one that wants more is down.
+    pub longest: Duration,
+    /// Faults of the protocol after which a server is taken to be broken, however many tries are left.
+    pub protocol_faults: u32,
+}
+
+/// How many times the longest wait a server may ask for.
+pub(crate) const PATIENCE: u32 = 10;
 
 /// Where `http://` may lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +145,7 @@ impl fmt::Debug for Provider {
             .field("connect_timeout", &self.connect_timeout)
             .field("first_token_timeout", &self.first_token_timeout)
             .field("idle_timeout", &self.idle_timeout)
-            .field("retries", &self.retries)
+            .field("retry", &self.retry)
             .field("transport", &self.transport)
             .field("quirks", &self.quirks)
             .field("extra_body", &self.extra_body.keys().collect::<Vec<_>>())

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use tandem_executor::{ExecutorToolbox, Gate, PlanOverseer, Surroundings, write_tools};
-use tandem_planner::{PlannerToolbox, planner_tools, read_tools};
+use tandem_executor::{ExecutorToolbox, Gate, PlanOverseer, Surroundings, executor_tools};
+use tandem_planner::{PlannerToolbox, planner_tools};
 use tandem_shared::agent::{self, Agent, End, Overseer, Settings, SystemTexts, Unwatched};
 use tandem_shared::context;
 use tandem_shared::digest::Digest;
@@ -221,7 +221,7 @@ impl Session {
         };
         let gate = Arc::new(gate.remembering(self.remembered.clone()));
         let overseer = PlanOverseer::new(gate.clone(), &around);
-        Ok((ExecutorToolbox::new(write_tools(read_tools()), gate, around), overseer))
+        Ok((ExecutorToolbox::new(executor_tools(), gate, around), overseer))
     }
 
     /// Goes on with a turn that did not end as it should.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::*;
 
 fn word_of(command: &str, rules: &[Pattern]) -> String {
-    match judge(command, rules, Place { root: Path::new("/work/project") }) {
+    match judge(command, rules, Place { root: Path::new("/srv/project") }) {
         Judgement::Forbidden(rule) => format!("forbidden {}", rule.id),
         Judgement::Risky(rule) => format!("risky {}", rule.id),
         Judgement::Unclear(_) => "unclear".to_owned(),

@@ -18,3 +18,8 @@ use crate::tool::WriteTools;
 pub fn write_tools(read: ReadTools) -> WriteTools {
     WriteTools::new(read).with(EditFile).with(WriteFile).with(RunCommand).with(UpdateStep)
 }
+
+/// The executor's tools: the planner's read tools, and those that act.
+pub fn executor_tools() -> WriteTools {
+    write_tools(tandem_planner::read_tools())
+}

@@ -110,14 +110,21 @@ async fn a_request_that_nobody_answered_is_recorded_as_such_and_fails_again() {
     let tape = Tape::default();
     let base = Server::nobody().await;
     let recorder = Arc::new(Recorder::new(tape.clone(), &head()).unwrap());
-    let refused =
-        router(Provider { transport: Transport::Recorded(recorder), retries: 0, ..provider(&base) });
+    let refused = router(Provider {
+        transport: Transport::Recorded(recorder),
+        retry: Retry { times: 0, ..RETRY },
+        ..provider(&base)
+    });
     assert!(matches!(say(&refused).await.0, Err(ModelError::Network { .. })));
     let entries = tape.entries();
     assert_eq!(entries.len(), 1);
     assert!(entries[0]["fault"].as_str().is_some_and(|fault| fault.contains("refused")), "{entries:?}");
     let cassette = Arc::new(Cassette::parse(&tape.text()).unwrap());
-    let again = router(Provider { transport: Transport::Replayed(cassette), retries: 0, ..provider("") });
+    let again = router(Provider {
+        transport: Transport::Replayed(cassette),
+        retry: Retry { times: 0, ..RETRY },
+        ..provider("")
+    });
     assert!(matches!(say(&again).await.0, Err(ModelError::Network { .. })));
 }
 

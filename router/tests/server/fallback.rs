@@ -3,7 +3,7 @@
 use super::*;
 
 fn other(server: &Server) -> Provider {
-    Provider { name: "q".to_owned(), retries: 0, ..provider(&server.base) }
+    Provider { name: "q".to_owned(), retry: Retry { times: 0, ..RETRY }, ..provider(&server.base) }
 }
 
 #[tokio::test]
@@ -12,7 +12,10 @@ async fn another_model_is_asked_when_the_retries_are_spent() {
     let half = sse(&[json!({ "choices": [{ "delta": { "content": "hal" } }] })]);
     let first = Server::start(vec![down(), Answer::stream(&half)]).await;
     let second = Server::start(vec![Answer::stream(&word("hi")), Answer::stream(&word("again"))]).await;
-    let router = router_of(Provider { retries: 1, ..provider(&first.base) }, vec![other(&second)]);
+    let router = router_of(
+        Provider { retry: Retry { times: 1, ..RETRY }, ..provider(&first.base) },
+        vec![other(&second)],
+    );
     let (reply, heard) = say(&router).await;
     assert_eq!(reply.unwrap(), a_reply("hi"));
     let reason = "p/m: the server broke the protocol, after 2 tries: \
@@ -45,7 +48,7 @@ async fn what_another_model_would_not_mend_is_reported_at_once() {
 #[tokio::test]
 async fn the_last_model_s_error_is_the_one_reported() {
     let refused = |body: &str| Answer::status("429 Too Many Requests", "", body);
-    let first = Provider { retries: 0, ..provider(&Server::nobody().await) };
+    let first = Provider { retry: Retry { times: 0, ..RETRY }, ..provider(&Server::nobody().await) };
     let second = Server::start(vec![refused("two")]).await;
     let third = Server::start(vec![refused("three")]).await;
     let third_provider = Provider { name: "r".to_owned(), ..other(&third) };
@@ -66,7 +69,10 @@ async fn a_model_that_could_not_be_reached_is_asked_last_for_a_while() {
     let down = || Answer::status("503 Service Unavailable", "", "down");
     let first = Server::start(vec![down(), Answer::stream(&word("back"))]).await;
     let second = Server::start(vec![Answer::stream(&word("a")), Answer::stream(&word("b")), down()]).await;
-    let router = router_of(Provider { retries: 0, ..provider(&first.base) }, vec![other(&second)]);
+    let router = router_of(
+        Provider { retry: Retry { times: 0, ..RETRY }, ..provider(&first.base) },
+        vec![other(&second)],
+    );
     say(&router).await.0.unwrap();
     let (reply, heard) = say(&router).await;
     assert_eq!(reply.unwrap(), a_reply("b"));

@@ -49,7 +49,8 @@ async fn a_rate_limit_is_waited_for_as_long_as_the_server_asks() {
 async fn a_failing_server_is_tried_as_often_as_configured() {
     let down = || Answer::status("503 Service Unavailable", "retry-after-ms: 10\r\n", "<b>down</b>");
     let server = Server::start((0..5).map(|_| down()).collect()).await;
-    let (reply, heard) = say(&router(Provider { retries: 2, ..provider(&server.base) })).await;
+    let (reply, heard) =
+        say(&router(Provider { retry: Retry { times: 2, ..RETRY }, ..provider(&server.base) })).await;
     let error = reply.unwrap_err();
     assert!(matches!(error, ModelError::Server { status: 503, attempts: 3, .. }), "{error:?}");
     let reason = "API error (503): <b>down</b>".to_owned();
@@ -92,7 +93,10 @@ async fn a_connection_that_breaks_half_way_is_a_network_fault() {
     // More is announced than comes.
     let broken = "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\ndata: {}\n\n";
     let server = Server::start(vec![Answer::Close(broken.to_owned())]).await;
-    let error = say(&router(Provider { retries: 0, ..provider(&server.base) })).await.0.unwrap_err();
+    let error = say(&router(Provider { retry: Retry { times: 0, ..RETRY }, ..provider(&server.base) }))
+        .await
+        .0
+        .unwrap_err();
     assert!(matches!(error, ModelError::Network { attempts: 1, .. }), "{error:?}");
 }
 
@@ -123,7 +127,11 @@ async fn silence_runs_into_the_limit_of_its_phase() {
     let limit = Duration::from_millis(150);
     for begun in [String::new(), raw::head()] {
         let silent = Server::start(vec![Answer::Hold(begun)]).await;
-        let impatient = Provider { first_token_timeout: limit, retries: 0, ..provider(&silent.base) };
+        let impatient = Provider {
+            first_token_timeout: limit,
+            retry: Retry { times: 0, ..RETRY },
+            ..provider(&silent.base)
+        };
         let error = say(&router(impatient)).await.0.unwrap_err();
         let expect = "p/m: no answer within 150ms (waiting for the first token), after 1 tries";
         assert_eq!(error.to_string(), expect);
@@ -131,7 +139,8 @@ async fn silence_runs_into_the_limit_of_its_phase() {
 
     let half = sse(&[json!({ "choices": [{ "delta": { "content": "hal" } }] })]);
     let stalled = Server::start(vec![Answer::Hold(raw::head() + &half)]).await;
-    let impatient = Provider { idle_timeout: limit, retries: 0, ..provider(&stalled.base) };
+    let impatient =
+        Provider { idle_timeout: limit, retry: Retry { times: 0, ..RETRY }, ..provider(&stalled.base) };
     let error = say(&router(impatient)).await.0.unwrap_err();
     assert_eq!(error.to_string(), "p/m: no answer within 150ms (between tokens), after 1 tries");
 }
@@ -144,15 +153,20 @@ async fn comments_of_the_stream_count_as_life() {
     pieces.push(word("hi"));
     let server = Server::start(vec![Answer::Slow(pieces, Duration::from_millis(200))]).await;
     let limit = Duration::from_millis(1_200);
-    let patient =
-        Provider { first_token_timeout: limit, idle_timeout: limit, retries: 0, ..provider(&server.base) };
+    let patient = Provider {
+        first_token_timeout: limit,
+        idle_timeout: limit,
+        retry: Retry { times: 0, ..RETRY },
+        ..provider(&server.base)
+    };
     assert_eq!(say(&router(patient)).await.0.unwrap(), a_reply("hi"));
 }
 
 #[tokio::test]
 async fn nobody_there_is_a_network_fault_with_the_address() {
     let base = Server::nobody().await;
-    let error = say(&router(Provider { retries: 0, ..provider(&base) })).await.0.unwrap_err();
+    let error =
+        say(&router(Provider { retry: Retry { times: 0, ..RETRY }, ..provider(&base) })).await.0.unwrap_err();
     let ModelError::Network { url, attempts: 1, reason, .. } = &error else { panic!("{error:?}") };
     assert_eq!(*url, base);
     assert!(reason.to_lowercase().contains("refused"), "{reason}");

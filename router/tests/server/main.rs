@@ -20,19 +20,26 @@ use std::time::Duration;
 use raw::{Answer, Server, error, sse};
 use serde_json::{Value, json};
 use tandem_router::{
-    Binding, Cassette, FallbackModel, KeySource, Plaintext, Provider, Quirks, Router, ToolProtocol,
+    Binding, Cassette, FallbackModel, KeySource, Plaintext, Provider, Quirks, Retry, Router, ToolProtocol,
     Transport, find_local,
 };
 use tandem_shared::call::ToolCall;
 use tandem_shared::model::{
-    ActionRequest, Delta, Finish, Message, ModelError, OwnFields, PlainMessage, PlainReply, PlainRequest, Reply,
-    Speaker, Usage,
+    ActionRequest, Delta, Finish, Message, ModelError, OwnFields, PlainMessage, PlainReply, PlainRequest,
+    Reply, Speaker, Usage,
 };
 use tandem_shared::role::{ActingRole, Role, WordsRole};
 use tandem_shared::secret::Secret;
 use tandem_shared::tool::ToolSpec;
 
 const KEY: &str = "key-of-the-test-1234";
+
+const RETRY: Retry = Retry {
+    times: 3,
+    first: Duration::from_millis(500),
+    longest: Duration::from_secs(60),
+    protocol_faults: 3,
+};
 
 /// Gives `KEY` followed by the number of the reading, after the first one.
 struct Counted(AtomicU32);
@@ -84,7 +91,7 @@ fn provider(base_url: &str) -> Provider {
         connect_timeout: Duration::from_secs(10),
         first_token_timeout: Duration::ZERO,
         idle_timeout: Duration::ZERO,
-        retries: 3,
+        retry: RETRY,
         transport: Transport::Http,
         quirks: Quirks::default(),
         extra_body: serde_json::Map::new(),

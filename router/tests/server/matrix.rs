@@ -135,7 +135,7 @@ async fn each_fault_has_its_class_its_number_of_requests_and_its_words() {
             connect_timeout: limit,
             first_token_timeout: if matches!(row.meets, Meets::Answer(_)) { limit } else { Duration::ZERO },
             idle_timeout: limit,
-            retries: 2,
+            retry: Retry { times: 2, ..RETRY },
             ..provider(&base)
         };
         let error = say(&router(impatient)).await.0.unwrap_err();

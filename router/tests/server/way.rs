@@ -48,7 +48,11 @@ fn start_encrypted() -> String {
 #[tokio::test]
 async fn certificates_of_one_s_own_are_trusted_where_they_are_named() {
     let base = start_encrypted();
-    let with = |ca_file: Option<PathBuf>| Provider { ca_file, retries: 0, ..provider(&base) };
+    let with = |ca_file: Option<PathBuf>| Provider {
+        ca_file,
+        retry: Retry { times: 0, ..RETRY },
+        ..provider(&base)
+    };
     assert_eq!(say(&router(with(Some(fixture("authority.pem"))))).await.0.unwrap(), a_reply("hi"));
     let error = say(&router(with(None))).await.0.unwrap_err();
     assert!(matches!(error, ModelError::Network { attempts: 1, .. }), "{error:?}");

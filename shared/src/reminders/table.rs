@@ -15,7 +15,7 @@ type Cap = fn(&LoopSettings) -> u32;
 const EACH: Cap = |_| 1;
 /// Placed as often as its cool-down lets it.
 const ALWAYS: Cap = |_| u32::MAX;
-/// Calls after which the model is taken to have lost sight of the plan: the paper sees the pull of a text fade at
+/// Calls after which the model is taken to have lost sight of the plan: OpenDev's paper (arXiv 2603.05344) sees the pull of a text fade at
 /// about 15 tool calls.
 const PLAN_FADES: u32 = 15;
 /// Rounds of looking after which the planner is asked for its draft.
