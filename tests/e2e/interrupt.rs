@@ -58,3 +58,66 @@ fn while_a_command_runs_it_is_stopped_with_all_that_it_started() {
 fn is_running(id: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
+
+#[test]
+fn a_request_to_terminate_is_an_interrupt() {
+    let call = Reply::call("run_command", json!({ "command": "echo $$ > shell.pid; sleep 300" }));
+    for signal in ["TERM", "HUP"] {
+        let replies = [call.clone(), Reply::text("It was stopped.")];
+        let server = Server::start(Script::new().say("executor", replies));
+        let world = sums::world();
+        world.bind(&server, "");
+        let running = world.tandem(&["run", "--no-plan", "--approval", "auto", "run it"]).spawn();
+        let file = world.root().join("shell.pid");
+        wait_until("the command", || std::fs::read_to_string(&file).is_ok_and(|id| id.ends_with('\n')));
+        running.signal(signal);
+        running.wait().expect(130);
+        let id = world.read("shell.pid").trim().to_owned();
+        wait_until("its end", || !is_running(&id));
+        world.tandem(&["resume"]).run().expect(0);
+        let next = server.of("executor").pop().unwrap();
+        assert!(next.results()[0].to_lowercase().contains("interrupt"), "{}", next.results()[0]);
+    }
+}
+
+#[test]
+fn the_second_ctrl_c_ends_at_once() {
+    // The command does not mind being asked to end, so an orderly end takes its time.
+    let command = "trap '' TERM INT HUP; echo here > here.txt; while true; do sleep 1; done";
+    let call = Reply::call("run_command", json!({ "command": command }));
+    let server = Server::start(Script::new().say("executor", [call, Reply::text("I look first.")]));
+    let world = sums::world();
+    world.bind(&server, "");
+    let mut running = world.tandem(&["run", "--no-plan", "run it"]).terminal().spawn();
+    running.wait_for("anything else is no: ");
+    running.say("y\n");
+    wait_until("the command", || world.root().join("here.txt").exists());
+    running.say("\x03");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    running.say("\x03");
+    running.wait().expect(130);
+    // It was not waited for, so the session finds the call in flight.
+    world.tandem(&["resume"]).run().expect(0);
+    let next = server.of("executor").pop().unwrap();
+    assert!(next.text().contains("In flight at that moment: run_command."), "{}", next.text());
+}
+
+#[test]
+fn ctrl_c_at_a_question_is_no_leave() {
+    let write = Reply::call("write_file", json!({ "path": "a.txt", "content": "a" }));
+    let server = Server::start(Script::new().say("planner", [sums::plan()]).say("executor", [write]));
+    let world = sums::world();
+    world.bind(&server, "");
+    let before = world.tree();
+    for (args, question) in [
+        (&["run", "--no-plan", "write it"][..], "anything else is no: "),
+        (&["run", "make it add"], "what to change: "),
+    ] {
+        let mut running = world.tandem(args).terminal().spawn();
+        running.wait_for(question);
+        running.say("\x03");
+        running.wait().expect(130);
+        assert_eq!(world.tree(), before);
+    }
+    assert_eq!(server.of("executor").len(), 1);
+}
