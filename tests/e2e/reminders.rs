@@ -137,6 +137,20 @@ fn the_last_request_before_a_limit_asks_for_words() {
 }
 
 #[test]
+fn a_cut_reply_is_gone_on_with_three_times() {
+    let cut = Reply { finish: Some("length".into()), repeat: 9, ..Reply::text("and so on ") };
+    let server = Server::start(Script::new().say("executor", [cut]));
+    let world = sums::world();
+    world.bind(&server, "");
+    world.tandem(&["run", "--no-plan", "go"]).run().expect(1);
+    let requests = server.of("executor");
+    assert_eq!(requests.len(), 4);
+    for request in &requests[1..] {
+        check_noted(request, "Your reply was cut off by the length limit.");
+    }
+}
+
+#[test]
 fn a_full_window_and_a_summary_are_told() {
     let world = sums::world();
     for number in 0..12 {

@@ -17,6 +17,7 @@ macro_rules! scenarios {
 
 scenarios![
     a_file_outside_the_plan_is_asked_for,
+    a_sample_session,
     agents_files_are_read,
     announced_but_not_done,
     authentication_fails,

@@ -1,0 +1,3 @@
+export function log(...parts) {
+  console.error(new Date().toISOString(), ...parts);
+}

@@ -1,0 +1,4 @@
+export function greet(name) {
+  console.log("greeting", name);
+  return `Hello, ${name}!`;
+}
