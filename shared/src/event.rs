@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::proof::{CheckRun, StepProof};
 use crate::record::{Decision, Moment, Stage, TurnEnd};
 use crate::role::{ActingRole, Role};
-use crate::settings::PlanMode;
+use crate::settings::{Approval, PlanMode};
 use crate::store::PlanRow;
 
 /// What a front end says.
@@ -203,6 +203,10 @@ pub enum Event {
         /// From 1.
         strike: u32,
     },
+    /// The state of the session, as it was asked for.
+    Status(Status),
+    /// What fills the window, as it was asked for.
+    Window(WindowUse),
     /// Something worth knowing.
     Notice {
         /// For a person.
@@ -229,6 +233,51 @@ pub enum Event {
         /// The exit code that it means for a run that ends with it.
         exit: u8,
     },
+}
+
+/// The state of a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// `provider/model` of each role.
+    pub models: BTreeMap<Role, String>,
+    /// What may happen without a question.
+    pub approval: Approval,
+    /// When prompts are planned first.
+    pub planning: PlanMode,
+    /// Requests, tokens and cost by role.
+    pub spent: BTreeMap<Role, RoleSpent>,
+    /// The newest plan, if any.
+    pub plan: Option<PlanStatus>,
+}
+
+/// Where the newest plan stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanStatus {
+    /// Its id.
+    pub id: String,
+    /// What is to be reached.
+    pub goal: String,
+    /// Whether it is approved and not carried out to its end.
+    pub in_force: bool,
+}
+
+/// What fills the window, in estimated tokens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WindowUse {
+    /// In use by the request that would be sent now.
+    pub used: u64,
+    /// That may be used.
+    pub budget: u64,
+    /// The system message.
+    pub system: u64,
+    /// The tools on offer.
+    pub tools: u64,
+    /// All tool results, before cutting.
+    pub results: u64,
+    /// Rounds of the session.
+    pub rounds: u64,
+    /// Summaries made.
+    pub compactions: u32,
 }
 
 /// How a turn went.

@@ -171,6 +171,8 @@ impl Show for Text {
                 self.line(&format!("context {stage}: {used} of {budget} tokens in use, {freed} freed"));
             }
             Event::Loop { strike } => self.line(&format!("the same calls repeat (strike {strike})")),
+            Event::Status(status) => self.line(&words::status(&envelope.id, status)),
+            Event::Window(window) => self.line(&words::window(window)),
             Event::Notice { text } => self.line(&words::clean(text)),
             Event::Done { report } => self.done(report),
             Event::Error { message, .. } => {

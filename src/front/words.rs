@@ -1,6 +1,6 @@
 //! Events in words: pure functions from what happened to lines for a person.
 
-use tandem_shared::event::Report;
+use tandem_shared::event::{Report, Status, WindowUse};
 use tandem_shared::facts::RoleSpent;
 use tandem_shared::person::{Effect, Question};
 use tandem_shared::proof::CheckRun;
@@ -34,6 +34,29 @@ pub fn spent(role: Role, spent: &RoleSpent) -> String {
     format!(
         "{role}: {} {requests}, {about}{} tokens in{cached}, {about}{} out{cost} ({})",
         spent.requests, spent.prompt, spent.completion, spent.model
+    )
+}
+
+/// The state of a session.
+pub fn status(session: &str, status: &Status) -> String {
+    let mut lines = vec![format!("session {session}")];
+    lines.extend(status.models.iter().map(|(role, model)| format!("{:>10}  {model}", role.as_str())));
+    lines.push(format!("approval {:?}, plan {:?}", status.approval, status.planning).to_lowercase());
+    lines.extend(status.spent.iter().map(|(role, row)| spent(*role, row)));
+    lines.extend(status.plan.iter().map(|plan| {
+        let state = if plan.in_force { "approved, open" } else { "drafted" };
+        format!("plan {} ({state}): {}", plan.id, clean(&plan.goal))
+    }));
+    lines.join("\n")
+}
+
+/// What fills the window.
+pub fn window(window: &WindowUse) -> String {
+    let WindowUse { used, budget, system, tools, results, rounds, compactions } = window;
+    let share = *used as f64 * 100.0 / (*budget).max(1) as f64;
+    format!(
+        "about {used} of {budget} tokens in use ({share:.0} %)\n{system:>8}  system message\n{tools:>8}  tools\n\
+         {results:>8}  tool results, before cutting\n{rounds} rounds, {compactions} summaries"
     )
 }
 

@@ -14,7 +14,7 @@ use tandem_shared::person::{Answer, Nobody, Person};
 use tandem_shared::record::Record;
 use tandem_shared::role::Role;
 use tandem_shared::settings::PlanMode;
-use tandem_shared::store::{ProjectStore, SessionRow, SessionStore};
+use tandem_shared::store::{ProjectStore, SessionStore};
 use tokio::sync::{mpsc, oneshot};
 
 use super::asking::{Asked, BehindFrontEnd};
@@ -23,9 +23,6 @@ use super::setup::{Attendance, Setup, SetupError, Start};
 use crate::exit::Exit;
 use crate::machine;
 use crate::wiring;
-
-/// Characters of a session's title.
-const TITLE_CHARS: usize = 80;
 
 /// A front end's end of a session. Dropping it closes the session.
 pub struct Handle {
@@ -256,36 +253,6 @@ impl Session {
         self.spent_time += since.elapsed();
     }
 
-    /// Writes the session's row in the project's file.
-    pub(super) fn note_state(&self) {
-        let title = self.store.history(|history| {
-            let first = history.turns().iter().find(|turn| !turn.prompt.is_empty());
-            let text = first.map(|turn| turn.prompt.split_whitespace().collect::<Vec<_>>().join(" "));
-            text.unwrap_or_default().chars().take(TITLE_CHARS).collect::<String>()
-        });
-        let state = self.store.history(|history| {
-            history.turns().last().map_or("empty", |turn| turn.end.as_ref().map_or("running", turn_state))
-        });
-        let (title, turns, costs) = self.store.facts(|facts| {
-            let costs: Vec<Option<f64>> = facts.spent.values().map(|spent| spent.cost).collect();
-            let goal = facts.plan.as_ref().map(|plan| plan.plan.goal().to_owned());
-            let title = if title.is_empty() { goal.unwrap_or_default() } else { title };
-            (title, facts.turns, costs)
-        });
-        let row = SessionRow {
-            id: self.store.id().to_owned(),
-            title,
-            created: self.store.created(),
-            updated: (self.setup.clock)(),
-            state: state.to_owned(),
-            turns,
-            cost: if costs.is_empty() { None } else { costs.into_iter().sum() },
-        };
-        if let Err(error) = self.project.put_session(&row) {
-            self.tell(Event::Notice { text: format!("The list of sessions could not be written: {error}") });
-        }
-    }
-
     fn rebind(&mut self, change: impl FnOnce(&mut crate::config::Input)) {
         let setup = match self.setup.reload(change) {
             Ok(setup) => setup,
@@ -301,28 +268,6 @@ impl Session {
         }
     }
 
-    fn tell_status(&self) {
-        let mut lines = vec![format!("session {}", self.store.id())];
-        lines.extend(Role::ALL.iter().map(|role| format!("{role:>10}  {}", self.router.info(*role).name)));
-        lines.push(
-            format!(
-                "approval {:?}, plan {:?}",
-                self.setup.loaded.config.session.approval, self.setup.loaded.config.session.plan
-            )
-            .to_lowercase(),
-        );
-        self.store.facts(|facts| {
-            for (role, spent) in &facts.spent {
-                lines.push(crate::front::words::spent(*role, spent));
-            }
-            if let Some(plan) = &facts.plan {
-                let state = if facts.plan_in_force() { "approved, open" } else { "drafted" };
-                lines.push(format!("plan {} ({state}): {}", plan.plan.digest().short(), plan.plan.goal()));
-            }
-        });
-        self.tell(Event::Notice { text: lines.join("\n") });
-    }
-
     /// Appends to the log; a log that cannot be written ends the session's work with a message.
     pub(super) fn record(&self, record: Record) -> bool {
         match self.store.record([record]) {
@@ -332,23 +277,5 @@ impl Session {
                 false
             }
         }
-    }
-}
-
-/// A turn's end in a word.
-fn turn_state(end: &tandem_shared::record::TurnEnd) -> &'static str {
-    use tandem_shared::record::TurnEnd as End;
-    match end {
-        End::Answered => "done",
-        End::Planned => "planned",
-        End::NoPlan | End::NoAnswer | End::NothingDone | End::StepsOpen | End::Failing => "not completed",
-        End::CheckFailed => "check failed",
-        End::Unproven => "unproven",
-        End::NotApproved => "not approved",
-        End::Limit { .. } => "limit",
-        End::Loop => "loop",
-        End::Model { .. } => "model failed",
-        End::Interrupted => "interrupted",
-        End::Crashed => "crashed",
     }
 }

@@ -9,7 +9,10 @@ mod notes;
 mod plans;
 mod report;
 mod actor;
-mod turns;
+mod turn;
+mod planning;
+mod executing;
+mod account;
 
 pub use actor::{Handle, open};
 pub use plans::{PlanSource, load_plan, plan_file};

@@ -124,11 +124,19 @@ impl Agent<'_> {
         Ok(self.drafted(&artifacts))
     }
 
+    /// Characters of a page at most: a third of what the model's window holds.
+    fn page_chars(&self) -> usize {
+        let budget = context::Window::of(&self.model.info(), &self.settings.context).budget;
+        let third = usize::try_from(budget / 3 * context::BYTES_PER_TOKEN).unwrap_or(usize::MAX);
+        third.max(self.settings.context.offload_chars)
+    }
+
     fn offload(&self, mut outcome: Outcome) -> Result<Outcome, StoreError> {
         let general = self.settings.context.offload_chars;
         let (text, limit) = match &mut outcome {
             Outcome::Ok(output) => match output.extent {
-                Extent::Page => return Ok(outcome),
+                // A page is asked for as it is, but one that fills the window would push everything else out.
+                Extent::Page => (&mut output.text, self.page_chars()),
                 Extent::Offloadable => (&mut output.text, general),
                 Extent::AtMost(chars) => (&mut output.text, general.min(chars)),
             },

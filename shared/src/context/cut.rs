@@ -49,7 +49,9 @@ pub fn due_calls(
         }
         Stage::Warn | Stage::Compact => return Vec::new(),
     };
-    let older = steps.len().saturating_sub(keep);
+    // What the newest round brought has not been seen yet.
+    let unseen = history.rounds().next_back().map_or(0, |round| round.steps.len());
+    let older = steps.len().saturating_sub(keep.max(unseen));
     steps
         .into_iter()
         .take(older)

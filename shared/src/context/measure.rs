@@ -6,7 +6,7 @@ use crate::tool::ToolSpec;
 
 /// Bytes of text for a token before calibration: the usual rule of thumb for English and code. The provider's own
 /// counts correct it (see `Facts::context`).
-const BYTES_PER_TOKEN: u64 = 4;
+pub const BYTES_PER_TOKEN: u64 = 4;
 /// Tokens that a message takes beside its text, for its role and marks.
 const PER_MESSAGE: u64 = 4;
 

@@ -9,7 +9,7 @@ mod summary;
 
 pub use cut::{CUTTING, due_calls, freed_by};
 pub use fence::fence;
-pub use measure::{Window, estimate, request_tokens};
+pub use measure::{BYTES_PER_TOKEN, Window, estimate, request_tokens};
 pub use offload::{Preview, preview};
 pub use summary::{compaction_request, fallback, fold_point, parse, transcript};
 pub use wire::{Preamble, quoted, wire};

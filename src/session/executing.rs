@@ -1,0 +1,98 @@
+//! Executing: an executor's turn, with the approved plan if there is one in force.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tandem_executor::{ExecutorToolbox, Gate, PlanOverseer, Surroundings, executor_tools};
+use tandem_shared::agent::{self, End};
+use tandem_shared::facts::Facts;
+use tandem_shared::interrupt::Interrupt;
+use tandem_shared::plan::ApprovedPlan;
+use tandem_shared::record::{Record, TurnEnd};
+use tandem_shared::role::ActingRole;
+
+use super::actor::{Doors, Session};
+use crate::exit::Exit;
+
+impl Session {
+    /// An executor's turn, with the approved plan if there is one in force.
+    pub(super) async fn execute(&mut self, prompt: String, doors: &mut Doors) {
+        let since = Instant::now();
+        if !self.open_turn(ActingRole::Executor, &prompt, false) {
+            return;
+        }
+        let interrupt = Interrupt::new();
+        let end = match self.executor(&interrupt) {
+            Ok((toolbox, overseer)) => {
+                self.drive(doors, &interrupt, self.carry_out(&toolbox, &overseer, &interrupt)).await
+            }
+            Err(error) => {
+                // The turn ends without a report: nothing was done.
+                self.record(Record::TurnClosed { end: TurnEnd::Failing });
+                self.note_state();
+                return self.fail(error, Exit::Config);
+            }
+        };
+        self.count_time(since);
+        self.close_turn(end);
+    }
+
+    async fn carry_out(
+        &self,
+        toolbox: &ExecutorToolbox,
+        overseer: &PlanOverseer,
+        interrupt: &Interrupt,
+    ) -> End {
+        let texts = self.system_texts(ActingRole::Executor);
+        let settings = self.settings();
+        let hear = |event| self.tell(event);
+        if let Err(error) = overseer.begin(&self.store, &hear).await {
+            return End::Store(error);
+        }
+        agent::run(&self.agent(ActingRole::Executor, toolbox, &texts, &settings, overseer, &hear, interrupt))
+            .await
+    }
+
+    /// Tools, gate and overseer of an execution.
+    fn executor(&self, interrupt: &Interrupt) -> Result<(ExecutorToolbox, PlanOverseer), String> {
+        let config = &self.setup.loaded.config;
+        let plan = self.store.facts(approved);
+        let gate = Gate::new(
+            self.setup.workspace.clone(),
+            config.session.approval,
+            &config.commands.allow,
+            plan,
+            self.person.clone(),
+        )
+        .map_err(|error| format!("commands.allow: {error}"))?;
+        let around = Surroundings {
+            read: self.read_cx(interrupt),
+            journal: self.store.clone(),
+            commands: config.commands.clone(),
+            env: Arc::new(self.setup.command_env()),
+        };
+        let gate = Arc::new(gate.remembering(self.remembered.clone()));
+        let overseer = PlanOverseer::new(gate.clone(), &around);
+        Ok((ExecutorToolbox::new(executor_tools(), gate, around), overseer))
+    }
+
+    /// Goes on with a turn that did not end as it should.
+    pub(super) async fn go_on(&mut self, doors: &mut Doors) {
+        let last = self.store.history(|history| history.turns().last().map(|turn| turn.role));
+        match last {
+            _ if self.store.facts(Facts::plan_in_force) => self.execute(String::new(), doors).await,
+            Some(ActingRole::Executor) => self.execute(String::new(), doors).await,
+            Some(ActingRole::Planner) => {
+                let demanded = self.store.facts(|facts| facts.turn.plan_demanded);
+                self.plan(String::new(), demanded, doors).await;
+            }
+            None => self.fail("the session is empty; give it a prompt", Exit::NotCompleted),
+        }
+    }
+}
+
+/// The plan that is to be carried out. The log says that it was approved, so it is approved again in the same name.
+fn approved(facts: &Facts) -> Option<ApprovedPlan> {
+    let plan = facts.plan.as_ref().filter(|_| facts.plan_in_force())?;
+    Some(plan.plan.clone().approve(plan.approved?))
+}
