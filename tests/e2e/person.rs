@@ -206,3 +206,42 @@ fn the_critique_of_a_revision_sees_the_first_words_too() {
         assert!(critiques[1].text().contains(text), "{text:?} is not in:\n{}", critiques[1].text());
     }
 }
+
+#[test]
+fn the_end_of_input_at_a_question_is_a_no() {
+    let replies = [write("a.txt"), Reply::text("It is not written.")];
+    let server = Server::start(Script::new().say("planner", [sums::plan()]).say("executor", replies));
+    let world = sums::world();
+    world.bind(&server, "");
+    let before = world.tree();
+    for (args, question) in [
+        (&["run", "--no-plan", "write it"][..], "anything else is no: "),
+        (&["run", "make it add"], "what to change: "),
+    ] {
+        let mut running = world.tandem(args).terminal().spawn();
+        running.wait_for(question);
+        running.say("\x04");
+        running.wait().expect(3);
+        assert_eq!(world.tree(), before);
+    }
+}
+
+#[test]
+fn a_check_that_deletes_is_asked_for_and_a_no_is_not_asked_again() {
+    let check = "rm -f built.txt; grep -q 'a + b' src/lib.rs";
+    let step = json!({ "what": "Fix the operator in add", "files": ["src/lib.rs"], "check": check });
+    let plan = || Reply::call("submit_plan", json!({ "goal": "Make add add", "steps": [step.clone()] }));
+    for (answer, verdict) in [("n\n", "1. unproven: "), ("a\n", "1. proven: ")] {
+        let script = Script::new().say("planner", [plan()]).say("executor", sums::execution());
+        let server = Server::start(script);
+        let world = sums::world();
+        world.bind(&server, "");
+        let mut running = world.tandem(&["run", "--yes", "make it add"]).terminal().spawn();
+        running.wait_for("danger rule");
+        running.wait_for("anything else is no: ");
+        running.say(answer);
+        let ran = running.wait();
+        assert_eq!(ran.stdout.matches("anything else is no: ").count(), 1, "{}", ran.all());
+        assert!(ran.stdout.contains(verdict), "{}", ran.all());
+    }
+}

@@ -9,7 +9,7 @@ use crate::sums;
 use crate::support::reply::Reply;
 use crate::support::script::Script;
 use crate::support::server::Server;
-use crate::support::world::{KEY, files_holding};
+use crate::support::world::{KEY, KEY_VARIABLE, files_holding};
 
 #[test]
 fn the_variable_that_holds_a_key_never_reaches_a_command_whatever_its_name() {
@@ -38,6 +38,24 @@ fn the_variable_that_holds_a_key_never_reaches_a_command_whatever_its_name() {
         result.contains("found::") && result.contains("seen:yes:") && !result.contains("ACME"),
         "{result}"
     );
+    assert_eq!(files_holding(&world.path(""), KEY), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn a_key_that_a_command_finds_elsewhere_is_masked() {
+    let command = "tr '\\0' '\\n' < /proc/$PPID/environ; echo looked";
+    let server = Server::start(
+        Script::new().say("executor", [Reply::call("run_command", json!({ "command": command }))]),
+    );
+    let world = sums::world();
+    world.bind(&server, "");
+    let mut running = world.tandem(&["run", "--no-plan", "look"]).terminal().spawn();
+    running.wait_for("anything else is no: ");
+    running.say("y\n");
+    running.wait().expect(0);
+    let result = server.of("executor")[1].results().concat();
+    assert!(result.contains(&format!("{KEY_VARIABLE}=")) && result.contains("looked"), "{result}");
+    assert!(!result.contains(KEY), "{result}");
     assert_eq!(files_holding(&world.path(""), KEY), Vec::<std::path::PathBuf>::new());
 }
 
