@@ -234,7 +234,11 @@ pub enum Config {
         key: String,
     },
     /// The JSON schema of configuration files.
-    Schema,
+    Schema {
+        /// That of the lines of `--output-format stream-json` instead.
+        #[arg(long)]
+        events: bool,
+    },
     /// The files that are looked at.
     Path,
 }

@@ -1,12 +1,13 @@
 //! A tool call and what came of it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::plan::{Plan, StepStatus};
 
 /// A call as the model wrote it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
     /// The provider's id, or one made up by the router; echoed with the result.
     pub id: String,
@@ -252,7 +253,7 @@ pub enum Artifact {
 }
 
 /// What one write did to one file; the same for the model, the person and the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Receipt {
     /// Relative to the root, with forward slashes.
     pub path: String,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::Receipt;
@@ -76,7 +77,7 @@ pub enum Op {
 }
 
 /// What a front end hears.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case")]
 pub enum Event {
     /// The session is open.
@@ -236,7 +237,7 @@ pub enum Event {
 }
 
 /// The state of a session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// `provider/model` of each role.
     pub models: BTreeMap<Role, String>,
@@ -251,7 +252,7 @@ pub struct Status {
 }
 
 /// Where the newest plan stands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanStatus {
     /// Its id.
     pub id: String,
@@ -262,7 +263,7 @@ pub struct PlanStatus {
 }
 
 /// What fills the window, in estimated tokens.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WindowUse {
     /// In use by the request that would be sent now.
     pub used: u64,
@@ -281,7 +282,7 @@ pub struct WindowUse {
 }
 
 /// How a turn went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// The session.
     pub session: String,
@@ -302,7 +303,7 @@ pub struct Report {
 }
 
 /// A plan with its id.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportedPlan {
     /// The first digits of its digest.
     pub id: String,
@@ -311,7 +312,7 @@ pub struct ReportedPlan {
 }
 
 /// One plan step in a report.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepReport {
     /// What was to be done.
     pub what: String,
@@ -322,7 +323,7 @@ pub struct StepReport {
 }
 
 /// An event as programs read it: one JSON object a line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
     /// The session.
     pub id: String,

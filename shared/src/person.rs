@@ -1,12 +1,13 @@
 //! The person at the other end: what can be asked, and what comes back.
 
 use futures::future::BoxFuture;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::ToolCall;
 
 /// Something only a person can answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "ask")]
 pub enum Question {
     /// The model asks for a decision.
@@ -28,7 +29,7 @@ pub enum Question {
 }
 
 /// What a call would do to the world.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "effect")]
 pub enum Effect {
     /// Only the session's own notes change.

@@ -1,9 +1,10 @@
 //! What a plan step's check showed: how it ran, and what that proves.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One run of a check command by the harness.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckRun {
     /// Exactly as it was shown in the plan, run by `sh -c` in the root.
     pub command: String,
@@ -18,7 +19,7 @@ pub struct CheckRun {
 }
 
 /// What the runs of a check before and after a step prove.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Red before, green after.
@@ -44,7 +45,7 @@ impl Verdict {
 }
 
 /// Where a plan step stands by the harness's own measure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepProof {
     /// Counted from 1.
     pub step: usize,

@@ -1,9 +1,10 @@
 //! The five roles a model can be bound to, split by what a role may ask of its model.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who is speaking to a model. Each role is bound to its own model by configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Looks, and drafts a plan. Offered read tools only.
@@ -42,7 +43,7 @@ impl std::fmt::Display for Role {
 }
 
 /// The roles that run the loop and call tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActingRole {
     /// See [`Role::Planner`].

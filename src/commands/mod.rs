@@ -79,7 +79,7 @@ async fn dispatch(cli: Cli, machine: Machine) -> Result<Exit, Failure> {
         }
         Command::Sessions { what } => sessions::run(&Scene::new(global, machine)?, what),
         Command::Tool { what } => tool::run(Scene::new(global, machine)?, what).await,
-        Command::Config { what: cli::Config::Schema } => Ok(settings::schema()),
+        Command::Config { what: cli::Config::Schema { events } } => Ok(settings::schema(events)),
         Command::Config { what } => settings::run(&Scene::new(global, machine)?, &what),
         Command::Trust => settings::trust(&Scene::new(global, machine)?),
         Command::Doctor { role, window } => doctor::run(&Scene::new(global, machine)?, role, window).await,

@@ -3,7 +3,7 @@
 use crate::cli::Config;
 use crate::config;
 use crate::exit::Exit;
-use crate::front::{say, tell};
+use crate::front::{events_schema, say, tell};
 use crate::scene::{Failure, Scene};
 
 /// `tandem config`.
@@ -13,15 +13,15 @@ pub fn run(scene: &Scene, what: &Config) -> Result<Exit, Failure> {
         Config::Explain { key } => {
             say(&format!("{}\n", config::explain(&config::load(&scene.input)?, key)?.trim_end()));
         }
-        Config::Schema => return Ok(schema()),
+        Config::Schema { events } => return Ok(schema(*events)),
         Config::Path => say(&format!("{}\n", config::paths(&scene.input).to_string().trim_end())),
     }
     Ok(Exit::Done)
 }
 
 /// `tandem config schema`: needs no folder and no configuration.
-pub fn schema() -> Exit {
-    say(&format!("{}\n", config::schema().trim_end()));
+pub fn schema(events: bool) -> Exit {
+    say(&if events { events_schema() } else { config::schema() });
     Exit::Done
 }
 

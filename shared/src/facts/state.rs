@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::ErrorKind;
@@ -108,7 +109,7 @@ pub struct StepFacts {
 }
 
 /// What became of a file over the session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// Before the session first wrote it; `None` when it made the file.
     pub before: Option<Digest>,
@@ -152,7 +153,7 @@ pub struct Struck {
 }
 
 /// Tokens and money of one role.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoleSpent {
     /// `provider/model`, the newest.
     pub model: String,

@@ -1,12 +1,13 @@
 //! The plan itself, in canonical form, and the approval that binds to its digest.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::digest::Digest;
 
 /// A drafted plan in canonical form: texts are trimmed, and single lines where a single line is meant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "PlanDraft", into = "PlanDraft")]
 pub struct Plan {
     pub(super) goal: String,
@@ -16,7 +17,7 @@ pub struct Plan {
 }
 
 /// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanStep {
     /// What is to be done; may have several lines.
     pub what: String,
@@ -29,7 +30,7 @@ pub struct PlanStep {
 }
 
 /// The parts of a plan before they are put into canonical form.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanDraft {
     /// What is to be reached.
     pub goal: String,
@@ -79,7 +80,7 @@ pub enum StepStatus {
 }
 
 /// Who gave leave to a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Approver {
     /// A person answered the question.
