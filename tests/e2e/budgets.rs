@@ -104,11 +104,16 @@ fn time_stops_a_command() {
 #[test]
 fn time_stops_a_run_while_a_question_is_open() {
     let write = Reply::call("write_file", json!({ "path": "a.txt", "content": "a" }));
-    let server = Server::start(Script::new().say("executor", [write]));
-    let world = sums::world();
-    world.bind(&server, "");
-    let mut running = world.tandem(&["--timeout", "2", "run", "--no-plan", "write it"]).terminal().spawn();
-    running.wait_for("anything else is no: ");
-    running.wait().expect(53);
-    assert!(!world.root().join("a.txt").exists());
+    let ask = Reply::call("ask_user", json!({ "question": "Which way?" }));
+    for (call, question) in [(write, "anything else is no: "), (ask, "? Which way?")] {
+        let server = Server::start(Script::new().say("executor", [call]));
+        let world = sums::world();
+        world.bind(&server, "");
+        let mut running =
+            world.tandem(&["--timeout", "2", "run", "--no-plan", "write it"]).terminal().spawn();
+        running.wait_for(question);
+        running.wait().expect(53);
+        assert!(!world.root().join("a.txt").exists());
+        assert_eq!(server.chats().len(), 1);
+    }
 }

@@ -73,6 +73,16 @@ fn a_plan_is_carried_out_once() {
 }
 
 #[test]
+fn a_plan_that_waits_is_shown_again_when_its_session_is_taken_up() {
+    let (world, server) =
+        started(Script::new().say("planner", [sums::plan()]).say("executor", sums::execution()));
+    world.tandem(&["plan", "make it add"]).run().expect(0);
+    let ran = world.tandem(&["-c"]).stdin("/execute\n").run().expect(0);
+    assert!(ran.stderr.contains("# Plan: Make add add"), "{}", ran.all());
+    assert_eq!((server.of("executor").len(), world.read("src/lib.rs")), (4, sums::mended()));
+}
+
+#[test]
 fn of_two_plans_in_one_reply_the_first_is_shown_and_the_second_an_error() {
     let step = |what: &str| json!([{ "what": what, "files": ["src/lib.rs"], "check": "true" }]);
     let both = Reply::call("submit_plan", json!({ "goal": "First goal", "steps": step("one") }))
