@@ -1,21 +1,39 @@
-//! Names the commit in the version, where there is one to name.
+//! Names the commit in the version, where there is one to name, and links the binary small.
 
 use std::process::Command;
 
 fn main() {
-    let git = |args: &[&str]| -> Option<String> {
-        let output = Command::new("git").args(args).output().ok().filter(|output| output.status.success())?;
-        Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
-    };
     let version = env!("CARGO_PKG_VERSION");
-    let version = match git(&["rev-parse", "--short=12", "HEAD"]) {
+    let version = match output("git", &["rev-parse", "--short=12", "HEAD"]) {
         Some(commit) => format!("{version} ({commit})"),
         None => version.to_owned(),
     };
     println!("cargo::rustc-env=TANDEM_VERSION={version}");
     // The reflog of HEAD changes with each commit and checkout.
-    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+    if let Some(log) = output("git", &["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={log}");
     }
     println!("cargo::rerun-if-changed=build.rs");
+    if packs_relocations() {
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
+}
+
+/// Relocations in packed form make the binary about 0.4 MB smaller. glibc reads them from version 2.36 on, and a linker
+/// that does not know the option only warns.
+fn packs_relocations() -> bool {
+    let target = |key: &str| std::env::var(format!("CARGO_CFG_TARGET_{key}")).unwrap_or_default();
+    let native = std::env::var("HOST").ok() == std::env::var("TARGET").ok();
+    if !native || target("OS") != "linux" || target("ENV") != "gnu" {
+        return false;
+    }
+    let glibc = output("getconf", &["GNU_LIBC_VERSION"]).unwrap_or_default();
+    let number = glibc.rsplit(' ').next().unwrap_or_default();
+    let mut parts = number.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
+    (parts.next(), parts.next()) >= (Some(2), Some(36))
+}
+
+fn output(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }

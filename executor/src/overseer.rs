@@ -115,7 +115,9 @@ impl PlanOverseer {
         if self.interrupt.is_raised() {
             return Ok(());
         }
-        let material = self.material(step).await;
+        // What the check itself writes is no change of the check: it is looked at after the run before the work, and
+        // before the run after it.
+        let early = if moment == Moment::After { Some(self.material(step).await) } else { None };
         let (by, run) = match runs.get(&step.check) {
             Some(known) => known.clone(),
             None => match self.leave(&step.check).await {
@@ -135,6 +137,10 @@ impl PlanOverseer {
             return Ok(());
         }
         runs.insert(step.check.clone(), (by, run.clone()));
+        let material = match early {
+            Some(material) => material,
+            None => self.material(step).await,
+        };
         store.record([Record::Checked { step: step.number, moment, by, material, run: run.clone() }])?;
         hear(Event::Check { step: step.number, moment, run });
         Ok(())

@@ -124,8 +124,12 @@ impl Doors {
 impl Session {
     async fn run(mut self, mut doors: Doors) {
         while let Some(op) = doors.next_op().await {
+            // One that comes too late finds nothing to stop or to answer; nobody waits for what comes of it.
+            let late = matches!(op, Op::Interrupt | Op::Answer { .. });
             self.take(op, &mut doors).await;
-            self.tell(Event::Ready);
+            if !late {
+                self.tell(Event::Ready);
+            }
         }
         if self.store.facts(|facts| facts.turns > 0 || facts.plan.is_some()) {
             return self.note_state();

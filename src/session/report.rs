@@ -75,6 +75,8 @@ fn of_words(facts: &Facts, whole: bool) -> (TurnEnd, Exit) {
     };
     if carried_out && !facts.failed_steps().is_empty() {
         (TurnEnd::CheckFailed, Exit::CheckFailed)
+    } else if carried_out && has_refused_check(facts) {
+        (TurnEnd::NotApproved, Exit::NotApproved)
     } else if carried_out && has_unproven_check(facts) {
         (TurnEnd::Unproven, Exit::NotCompleted)
     } else if carried_out && facts.open_steps().is_empty() && !blocked() && has_done_nothing(facts) {
@@ -96,6 +98,12 @@ fn of_words(facts: &Facts, whole: bool) -> (TurnEnd, Exit) {
 fn has_done_nothing(facts: &Facts) -> bool {
     let passes = |step: &StepFacts| step.after.as_ref().is_some_and(|run| run.passed);
     facts.acts == 0 && !facts.plan.iter().flat_map(|plan| &plan.steps).any(passes)
+}
+
+/// Whether a step was judged without its check, which was not allowed to run.
+fn has_refused_check(facts: &Facts) -> bool {
+    let refused = |step: &StepFacts| step.proof.is_some() && step.after.is_none();
+    facts.plan.iter().flat_map(|plan| &plan.steps).any(refused)
 }
 
 /// Whether a check that was red turned green only after this run changed what it checks with.

@@ -68,10 +68,9 @@ fn what_a_summary_replaced_is_read_back_by_its_id() {
             let id: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
             let recalled = text.contains("[recalled already]");
             return match recalled {
-                false => Reply {
-                    text: "[recalled already]".into(),
-                    ..Reply::call("recall", json!({ "id": id, "end_line": 30 }))
-                },
+                false => {
+                    Reply { text: "[recalled already]".into(), ..Reply::call("recall", json!({ "id": id })) }
+                }
                 true => Reply::text("I read it again."),
             };
         }

@@ -101,3 +101,37 @@ fn a_check_that_a_command_rewrote_proves_nothing() {
     let ran = world.tandem(&["run", "--yes", "--approval", "auto", "make it pass"]).run().expect(1);
     assert!(ran.stdout.contains("1. unproven: ") && ran.stdout.contains("check.sh"), "{}", ran.all());
 }
+
+#[test]
+fn a_check_that_writes_its_own_output_proves_all_the_same() {
+    for check in [
+        "cat src/lib.rs > out.txt; grep -q 'a + b' out.txt",
+        "rm -rf out.txt; cp src/lib.rs out.txt; grep -q 'a + b' out.txt",
+    ] {
+        let step = json!({ "what": "Fix the operator", "files": ["src/lib.rs"], "check": check });
+        let plan = Reply::call("submit_plan", json!({ "goal": "Make add add", "steps": [step] }));
+        let server = Server::start(Script::new().say("planner", [plan]).say("executor", sums::execution()));
+        let world = sums::world();
+        world.bind(&server, "");
+        let mut running =
+            world.tandem(&["run", "--yes", "--approval", "auto", "make it add"]).terminal().spawn();
+        if check.starts_with("rm") {
+            running.wait_for("anything else is no: ");
+            running.say("a\n");
+        }
+        let ran = running.wait().expect(0);
+        assert!(ran.stdout.contains("1. proven: "), "{}", ran.all());
+    }
+}
+
+#[test]
+fn a_check_that_was_not_allowed_is_no_success() {
+    let check = "rm -f built.txt; grep -q 'a + b' src/lib.rs";
+    let step = json!({ "what": "Fix the operator in add", "files": ["src/lib.rs"], "check": check });
+    let plan = Reply::call("submit_plan", json!({ "goal": "Make add add", "steps": [step] }));
+    let server = Server::start(Script::new().say("planner", [plan]).say("executor", sums::execution()));
+    let world = sums::world();
+    world.bind(&server, "");
+    let ran = world.tandem(&["run", "--yes", "make it add"]).run().expect(3);
+    assert!(ran.stdout.contains("1. unproven: "), "{}", ran.all());
+}

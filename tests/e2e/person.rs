@@ -245,3 +245,24 @@ fn a_check_that_deletes_is_asked_for_and_a_no_is_not_asked_again() {
         assert!(ran.stdout.contains(verdict), "{}", ran.all());
     }
 }
+
+#[test]
+fn ctrl_c_at_a_question_ends_the_turn_and_not_the_session() {
+    let replies = [write("a.txt"), Reply::text("It is called sums.")];
+    let server = Server::start(Script::new().say("executor", replies));
+    let world = sums::world();
+    world.bind(&server, "");
+    let mut running = world.tandem(&[]).terminal().spawn();
+    running.wait_for("> ");
+    running.say("/execute write it\n");
+    running.wait_for("anything else is no: ");
+    running.say("\x03");
+    running.wait_for("Interrupted.");
+    running.wait_for("> ");
+    running.say("/execute what is it called?\n");
+    running.wait_for("It is called sums.");
+    running.wait_for("> ");
+    running.say("exit\n");
+    running.wait().expect(0);
+    assert!(!world.root().join("a.txt").exists());
+}
