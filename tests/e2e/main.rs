@@ -33,3 +33,5 @@ mod secrets;
 mod session_commands;
 mod person;
 mod server;
+mod fault_matrix;
+mod odd_streams;

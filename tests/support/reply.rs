@@ -71,6 +71,15 @@ pub enum Fault {
         #[serde(default)]
         headers: BTreeMap<String, String>,
     },
+    /// A 200 with these headers and this body as they stand; where it is `cut`, the connection breaks behind them.
+    Raw {
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+        #[serde(default)]
+        body: Vec<u8>,
+        #[serde(default)]
+        cut: bool,
+    },
     /// Silence of so many milliseconds after so many events.
     Stall { after: usize, ms: u64 },
     /// Silence for ever after so many events, until the client goes away.

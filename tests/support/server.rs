@@ -167,6 +167,17 @@ impl Shared {
                 connection.end()?;
                 return Ok(Sent::Whole);
             }
+            Some(Fault::Raw { headers, body, cut }) => {
+                let headers: Vec<(String, String)> =
+                    headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+                connection.begin(200, &headers)?;
+                connection.chunk(body)?;
+                if *cut {
+                    return Ok(Sent::Broken);
+                }
+                connection.end()?;
+                return Ok(Sent::Whole);
+            }
             _ if request.body["stream"] != true => {
                 self.send_json(connection, &reply.whole(request))?;
                 return Ok(Sent::Whole);
