@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use tandem_shared::call::{Outcome, ToolCall, ToolError};
 use tandem_shared::person::Effect;
-use tandem_shared::tool::{ReadTools, ToolSpec, blocking, parse_args};
+use tandem_shared::tool::{Access, ReadTools, ToolSpec, blocking, parse_args};
 
 use crate::cx::{EffectCx, WriteCx};
 use crate::gate::Gate;
@@ -117,7 +117,7 @@ trait ErasedWriteTool: Send + Sync {
 
 impl<T: WriteTool> ErasedWriteTool for T {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::of::<T::Args>(T::NAME, T::DESCRIPTION)
+        ToolSpec { access: Access::Write, ..ToolSpec::of::<T::Args>(T::NAME, T::DESCRIPTION) }
     }
 
     fn prepare(self: Arc<Self>, call: &ToolCall, cx: EffectCx) -> BoxFuture<'_, Result<Prepared, ToolError>> {

@@ -1,7 +1,9 @@
 //! Puts a reply together from the chunks of a chat completion, whichever of them a provider sends.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
-use tandem_shared::model::{Delta, Finish, Usage};
+use tandem_shared::model::{Delta, Finish, OwnFields, Reply, Usage};
 
 use crate::calls::Calls;
 use crate::own::{OF_MESSAGE, gather};
@@ -128,6 +130,24 @@ impl Draft {
             Some("content_filter") => Finish::Filter,
             _ => Finish::Stop,
         }
+    }
+
+    /// The reply with its calls as they are to be run. `taken` are ids that calls may not have; `make_id` makes up those
+    /// that are missing; `may_change` says which tools change something by their names.
+    pub(crate) fn into_reply(
+        self,
+        finish: Finish,
+        taken: &HashSet<&str>,
+        make_id: impl FnMut() -> String,
+        may_change: impl Fn(&str) -> bool,
+    ) -> Reply {
+        let (calls, mut of_calls) = self.calls.settle(finish, taken, make_id, may_change);
+        while of_calls.last().is_some_and(Map::is_empty) {
+            of_calls.pop();
+        }
+        let reasoning = Some(self.reasoning).filter(|text| !text.is_empty());
+        let own = OwnFields { message: self.own, calls: of_calls };
+        Reply { text: self.text, reasoning, own, calls, finish, usage: self.usage }
     }
 }
 

@@ -3,16 +3,15 @@
 use std::collections::HashSet;
 
 use futures::future::BoxFuture;
-use serde_json::Map;
 use tandem_shared::model::{
-    ActionRequest, Delta, DeltaSink, Finish, Message, ModelError, ModelInfo, OwnFields, PlainModel,
-    PlainReply, PlainRequest, Reply, ToolUseModel,
+    ActionRequest, Delta, DeltaSink, Finish, Message, ModelError, ModelInfo, PlainModel, PlainReply,
+    PlainRequest, Reply, ToolUseModel,
 };
 use tandem_shared::role::Role;
 
 use crate::assemble::Draft;
 use crate::candidate::{Candidate, Wanted};
-use crate::schema;
+use crate::schema::{self, may_change};
 use crate::think::words;
 
 /// A role's models in the order in which they are asked.
@@ -88,19 +87,15 @@ impl ToolUseModel for BoundModel {
             let finish = by.finish(&draft);
             let make_id = || format!("call_{:016x}", fastrand::u64(..));
             let in_words = by.calls_in_words(wanted) && draft.calls.is_empty();
-            let (mut calls, mut of_calls) = draft.calls.settle(finish, &call_ids(&request.messages), make_id);
-            let mut text = draft.text;
+            let mut reply = draft.into_reply(finish, &call_ids(&request.messages), make_id, |name| {
+                may_change(&request.tools, name)
+            });
             if in_words {
-                let (said, called) = schema::settle(text, finish, make_id);
-                text = said;
-                calls.extend(called);
+                let (said, called) = schema::settle(reply.text, finish, &request.tools, make_id);
+                reply.text = said;
+                reply.calls.extend(called);
             }
-            let reasoning = Some(draft.reasoning).filter(|text| !text.is_empty());
-            while of_calls.last().is_some_and(Map::is_empty) {
-                of_calls.pop();
-            }
-            let own = OwnFields { message: draft.own, calls: of_calls };
-            Ok(Reply { text, reasoning, own, calls, finish, usage: draft.usage })
+            Ok(reply)
         })
     }
 

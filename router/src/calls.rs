@@ -103,12 +103,13 @@ impl Calls {
     }
 
     /// The calls as they are to be run, and the provider's own fields of each. Ids are made unique among each other and against `taken`; ids that are missing
-    /// are made up by `make_id`.
+    /// are made up by `make_id`. `may_change` says which tools change something by their names.
     pub(crate) fn settle(
         self,
         finish: Finish,
         taken: &HashSet<&str>,
         mut make_id: impl FnMut() -> String,
+        may_change: impl Fn(&str) -> bool,
     ) -> (Vec<ToolCall>, Vec<Map<String, Value>>) {
         // Some providers send an empty fragment along with plain text; it calls nothing.
         let mut parts: Vec<Part> = self.parts.into_iter().filter(|part| !part.is_blank()).collect();
@@ -126,7 +127,8 @@ impl Calls {
                 // being run with arguments that the model never gave.
                 "" if cut => "{".to_owned(),
                 "" => "{}".to_owned(),
-                _ => whole(part.arguments, finish),
+                // Half a text is a text too: what writes or runs it must not get it for the whole.
+                _ => whole(part.arguments, finish == Finish::Stop && !may_change(&part.name)),
             };
             (ToolCall { id: part.id, name: part.name, arguments }, part.own)
         });
@@ -182,10 +184,15 @@ mod tests {
             calls.feed(delta.as_array().unwrap());
         }
         let mut made = 0;
-        let (got, _) = calls.settle(finish, &HashSet::from(["used"]), || {
-            made += 1;
-            format!("made{made}")
-        });
+        let (got, _) = calls.settle(
+            finish,
+            &HashSet::from(["used"]),
+            || {
+                made += 1;
+                format!("made{made}")
+            },
+            |name| name == "write",
+        );
         let expect: Vec<ToolCall> = expect
             .iter()
             .map(|(id, name, arguments)| ToolCall {
@@ -268,6 +275,8 @@ mod tests {
     fn a_missing_end_is_completed_unless_the_limit_cut_it_off() {
         let open = [json!([piece(Some(0), "a", "f", "{\"a\":[\"b")])];
         check(&open, Finish::Stop, &[("a", "f", "{\"a\":[\"b\"]}")]);
+        let write = [json!([piece(Some(0), "a", "write", "{\"a\":[\"b")])];
+        check(&write, Finish::Stop, &[("a", "write", "{\"a\":[\"b")]);
         check(&open, Finish::Length, &[("a", "f", "{\"a\":[\"b")]);
         let beyond_repair = [json!([piece(Some(0), "a", "f", "{\"a\": nope")])];
         check(&beyond_repair, Finish::Stop, &[("a", "f", "{\"a\": nope")]);

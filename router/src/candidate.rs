@@ -97,7 +97,11 @@ impl Candidate {
         }
         let listener = schema::Listener::default();
         let shown = |delta: Delta| listener.hear(delta).into_iter().for_each(sink);
-        self.ask_in_either_form(role, wanted, &shown, &schema::check).await
+        let tools = match wanted {
+            Wanted::Action(request) => request.tools.as_slice(),
+            Wanted::Words(_) => &[],
+        };
+        self.ask_in_either_form(role, wanted, &shown, &|draft| schema::check(draft, tools)).await
     }
 
     /// Where a request is refused for the content of messages that only call, the other content is tried once, and kept

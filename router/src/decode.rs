@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(draft.text, *heard.lock().unwrap(), "what is heard is what is kept");
 
         let finish = draft.finish();
-        let (calls, _) = draft.calls.settle(finish, &HashSet::new(), || "made".to_owned());
+        let (calls, _) = draft.calls.settle(finish, &HashSet::new(), || "made".to_owned(), |_| false);
         let calls: Vec<Value> = calls
             .iter()
             .map(|call| {

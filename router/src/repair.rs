@@ -1,16 +1,12 @@
 //! Mends the arguments of calls. Models forget closing brackets far more often than anything else.
 
 use serde_json::{Deserializer, Value};
-use tandem_shared::model::Finish;
 
-/// The arguments of a call as they are meant, where that is plain. Those whose model forgot their end are completed; those
-/// that were cut off stay as they came.
-pub(crate) fn whole(text: String, finish: Finish) -> String {
+/// The arguments of a call as they are meant, where that is plain. Those whose model forgot their end are completed
+/// where `may_close` says so; those that were cut off stay as they came.
+pub(crate) fn whole(text: String, may_close: bool) -> String {
     let text = one_object(text);
-    match finish {
-        Finish::Stop => close(&text).unwrap_or(text),
-        Finish::Length | Finish::Filter => text,
-    }
+    if may_close { close(&text).unwrap_or(text) } else { text }
 }
 
 /// Some providers open with an empty object before the fragments come, or repeat the whole arguments at the end. Where

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use tandem_shared::call::ToolCall;
 use tandem_shared::model::{Delta, Finish};
 use tandem_shared::template::fill;
-use tandem_shared::tool::ToolSpec;
+use tandem_shared::tool::{Access, ToolSpec};
 
 use crate::answer::AnswerText;
 use crate::assemble::Draft;
@@ -94,13 +94,23 @@ fn inlined(schema: &Value, definitions: &Map<String, Value>, depth: usize) -> Va
     }
 }
 
+/// Whether calls of the tool of that name may change something.
+pub(crate) fn may_change(tools: &[ToolSpec], name: &str) -> bool {
+    tools.iter().any(|tool| tool.name == name && tool.access == Access::Write)
+}
+
 /// What a whole reply means; an error says what is wrong with it.
-pub(crate) fn read(text: &str) -> Result<Step, String> {
+pub(crate) fn read(text: &str, tools: &[ToolSpec]) -> Result<Step, String> {
     let text = bare(words(text));
     let closed = close(text);
     let value: Value = serde_json::from_str(closed.as_deref().unwrap_or(text))
         .map_err(|error| format!("the reply is no JSON object, which the request asked for: {error}"))?;
     match (&value["tool"], &value["arguments"], &value["answer"]) {
+        (Value::String(name), Value::Object(_), Value::Null)
+            if closed.is_some() && may_change(tools, name) =>
+        {
+            Err(format!("the reply ended in the middle of a call of {name}"))
+        }
         (Value::String(name), arguments @ Value::Object(_), Value::Null) => {
             Ok(Step::Call { name: name.clone(), arguments: arguments.to_string() })
         }
@@ -121,20 +131,21 @@ fn bare(text: &str) -> &str {
 
 /// Whether a reply has the form that was asked for. One that was cut off cannot have it, and a call in the API's own way
 /// is as good.
-pub(crate) fn check(draft: &Draft) -> Result<(), String> {
+pub(crate) fn check(draft: &Draft, tools: &[ToolSpec]) -> Result<(), String> {
     if draft.finish() != Finish::Stop || !draft.calls.is_empty() {
         return Ok(());
     }
-    read(&draft.text).map(|_| ())
+    read(&draft.text, tools).map(|_| ())
 }
 
 /// Text and call of a reply. A call that was cut off is not one: what came of it stays text.
 pub(crate) fn settle(
     text: String,
     finish: Finish,
+    tools: &[ToolSpec],
     make_id: impl FnOnce() -> String,
 ) -> (String, Option<ToolCall>) {
-    match read(&text) {
+    match read(&text, tools) {
         Ok(Step::Call { name, arguments }) if finish == Finish::Stop => {
             (String::new(), Some(ToolCall { id: make_id(), name, arguments }))
         }
@@ -184,15 +195,23 @@ mod tests {
         assert_eq!(resolved(&endless).to_string().matches("items").count(), REFERENCE_DEPTH);
     }
 
+    fn tool(name: &str, access: Access) -> ToolSpec {
+        let (description, parameters) = (String::new(), json!({}));
+        ToolSpec { name: name.to_owned(), description, parameters, access }
+    }
+
     #[test]
     fn a_reply_is_a_call_or_an_answer_or_a_fault() {
         let call = |arguments: &str| Step::Call { name: "f".to_owned(), arguments: arguments.to_owned() };
+        let read = |text| super::read(text, &[tool("f", Access::Read), tool("write", Access::Write)]);
         assert_eq!(read(r#"{"tool":"f","arguments":{"a":1}}"#), Ok(call("{\"a\":1}")));
         assert_eq!(
             read("<think>x</think>```json\n{\"answer\": \"hi\"}\n```"),
             Ok(Step::Answer("hi".to_owned()))
         );
         assert_eq!(read(r#"{"tool":"f","arguments":{"a":1"#), Ok(call("{\"a\":1}")));
+        let half = Err("the reply ended in the middle of a call of write".to_owned());
+        assert_eq!(read(r#"{"tool":"write","arguments":{"a":"b"#), half);
         for wrong in
             ["", "hi", "{}", "[]", r#"{"tool":"f"}"#, r#"{"tool":"f","arguments":1}"#, r#"{"answer":1}"#]
         {
@@ -203,8 +222,8 @@ mod tests {
     #[test]
     fn a_call_that_the_limit_cut_off_stays_text() {
         let cut = r#"{"tool":"f","arguments":{"a":"b"#;
-        assert_eq!(settle(cut.to_owned(), Finish::Length, || "id".to_owned()), (cut.to_owned(), None));
-        let answer = settle("{\"answer\":\"so f".to_owned(), Finish::Length, || "id".to_owned());
+        assert_eq!(settle(cut.to_owned(), Finish::Length, &[], || "id".to_owned()), (cut.to_owned(), None));
+        let answer = settle("{\"answer\":\"so f".to_owned(), Finish::Length, &[], || "id".to_owned());
         assert_eq!(answer, ("so f".to_owned(), None));
     }
 }

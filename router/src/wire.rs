@@ -150,6 +150,7 @@ mod tests {
 
     use super::*;
     use tandem_shared::model::{OwnFields, PlainMessage};
+    use tandem_shared::tool::Access;
 
     fn binding(temperature: Option<f64>, max_tokens: Option<u32>) -> Binding {
         Binding {
@@ -238,6 +239,7 @@ mod tests {
                 name: "grep".to_owned(),
                 description: "finds".to_owned(),
                 parameters: json!({ "type": "object" }),
+                access: Access::Read,
             }],
         };
         let body = action_body(&binding(None, None), common(), &request);

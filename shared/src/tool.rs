@@ -23,10 +23,12 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the arguments object.
     pub parameters: serde_json::Value,
+    /// Whether a call may change something: then arguments that end early are not completed for it.
+    pub access: Access,
 }
 
 impl ToolSpec {
-    /// Derives the schema from the argument type, so that the two cannot drift apart.
+    /// A tool that only looks. Derives the schema from the argument type, so that the two cannot drift apart.
     pub fn of<Args: JsonSchema>(name: &str, description: &str) -> ToolSpec {
         let mut settings = schemars::generate::SchemaSettings::draft2020_12();
         settings.inline_subschemas = true;
@@ -37,12 +39,14 @@ impl ToolSpec {
             object.remove("title");
             object.remove("description");
         }
-        ToolSpec { name: name.to_owned(), description: description.trim().to_owned(), parameters }
+        let description = description.trim().to_owned();
+        ToolSpec { name: name.to_owned(), description, parameters, access: Access::Read }
     }
 }
 
 /// Whether calls of a tool may run side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Changes nothing: may run beside others.
     Read,

@@ -127,7 +127,7 @@ fn a_finish_reason_is_not_believed() {
 
 #[test]
 fn a_call_that_the_limit_cut_is_not_run_whatever_the_finish_reason() {
-    for finish in ["length"] {
+    for finish in ["length", "tool_calls"] {
         let cut = Reply {
             calls: vec![Call {
                 name: "write_file".into(),

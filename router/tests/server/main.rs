@@ -30,7 +30,7 @@ use tandem_shared::model::{
 };
 use tandem_shared::role::{ActingRole, Role, WordsRole};
 use tandem_shared::secret::Secret;
-use tandem_shared::tool::ToolSpec;
+use tandem_shared::tool::{Access, ToolSpec};
 
 const KEY: &str = "key-of-the-test-1234";
 
@@ -145,6 +145,7 @@ async fn act_aloud(router: &Router, messages: Vec<Message>) -> (Result<Reply, Mo
         name: "grep".to_owned(),
         description: "finds".to_owned(),
         parameters: json!({ "type": "object" }),
+        access: Access::Read,
     };
     let request = ActionRequest { system: "look".to_owned(), messages, tools: vec![tool] };
     let planner = router.acting(ActingRole::Planner);

@@ -32,7 +32,8 @@ impl Agent<'_> {
     pub(super) async fn run_calls(&self, calls: &[ToolCall], finish: Finish) -> Result<Option<Plan>, End> {
         let mut plan = None;
         for group in self.groups(calls) {
-            let runs = group.iter().map(|call| self.run_call(call, is_cut(call, calls, finish)));
+            let is_cut = |call| is_cut(call, calls, finish) || self.ends_early(call);
+            let runs = group.iter().map(|call| self.run_call(call, is_cut(call)));
             let mut done = futures::stream::iter(runs).buffered(self.settings.limits.parallel_reads.max(1));
             while let Some((call, outcome, took)) = done.next().await {
                 // A reply that drafts two plans shows one: the other must not take its place.
@@ -41,6 +42,14 @@ impl Agent<'_> {
             }
         }
         Ok(plan)
+    }
+
+    /// Some servers cut a reply off and do not say so. Such a call is told apart where it matters that it is whole.
+    fn ends_early(&self, call: &ToolCall) -> bool {
+        let text = call.arguments.trim();
+        let whole = serde_json::from_str::<serde_json::Value>(text);
+        let writes = self.toolbox.access(&call.name) == Access::Write;
+        writes && !text.is_empty() && whole.is_err_and(|error| error.is_eof())
     }
 
     /// Gives every call of a reply an outcome without running it.
