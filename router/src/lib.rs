@@ -24,6 +24,7 @@ mod answer;
 mod quote;
 mod script;
 
+mod body;
 mod decode;
 mod assemble;
 mod calls;
@@ -38,6 +39,7 @@ mod case_files;
 #[cfg(test)]
 mod cases;
 
+pub use body::read_stream;
 pub use cassette::{Cassette, Head, Recorder};
 pub use doctor::{Examination, Finding, Scope, Verdict, WindowPlan};
 pub use error::RouterError;
