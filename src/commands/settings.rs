@@ -3,7 +3,7 @@
 use crate::cli::Config;
 use crate::config;
 use crate::exit::Exit;
-use crate::front::{events_schema, say, tell};
+use crate::front::{EVENTS_SCHEMA, say, tell};
 use crate::scene::{Failure, Scene};
 
 /// `tandem config`.
@@ -21,7 +21,7 @@ pub fn run(scene: &Scene, what: &Config) -> Result<Exit, Failure> {
 
 /// `tandem config schema`: needs no folder and no configuration.
 pub fn schema(events: bool) -> Exit {
-    say(&if events { events_schema() } else { config::schema() });
+    say(&if events { EVENTS_SCHEMA.to_owned() } else { config::schema() });
     Exit::Done
 }
 

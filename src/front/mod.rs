@@ -15,7 +15,7 @@ mod asking;
 
 pub use asking::Asking;
 pub use errand::{Errand, Leave, conduct};
-pub use json::{Json, StreamJson, events_schema};
+pub use json::{EVENTS_SCHEMA, Json, StreamJson};
 pub use line_session::{Opening, line_session};
 pub use lines::Lines;
 pub use show::{Show, Teller};
