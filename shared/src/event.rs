@@ -298,8 +298,10 @@ pub struct Report {
     pub steps: Vec<StepReport>,
     /// Files changed in the session, by path.
     pub changed: BTreeMap<String, Change>,
-    /// Requests, tokens and cost by role.
+    /// Requests, tokens and cost of the session by role.
     pub spent: BTreeMap<Role, RoleSpent>,
+    /// Those of this turn alone; a turn is either planning or execution.
+    pub turn_spent: BTreeMap<Role, RoleSpent>,
 }
 
 /// A plan with its id.

@@ -145,9 +145,15 @@ pub fn report(report: &Report) -> String {
         let new = if change.before.is_none() { " (new)" } else { "" };
         text.push_str(&format!("  {} +{} -{}{new}\n", clean(path), change.added, change.removed));
     }
-    text.push_str("Cost:\n");
-    for (role, row) in &report.spent {
+    text.push_str("Cost of this turn:\n");
+    for (role, row) in &report.turn_spent {
         text.push_str(&format!("  {}\n", spent(*role, row)));
+    }
+    if report.spent != report.turn_spent {
+        text.push_str("Cost of the session:\n");
+        for (role, row) in &report.spent {
+            text.push_str(&format!("  {}\n", spent(*role, row)));
+        }
     }
     text
 }

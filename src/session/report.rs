@@ -142,6 +142,7 @@ pub fn report(session: &str, closing: Closing, facts: &Facts) -> Report {
         steps: steps.unwrap_or_default(),
         changed: facts.changed.clone(),
         spent: facts.spent.clone(),
+        turn_spent: facts.turn.spent.clone(),
     }
 }
 

@@ -144,19 +144,9 @@ impl Facts {
     }
 
     fn spend(&mut self, role: Role, model: &str, spent: &Spent) {
-        let row = self.spent.entry(role).or_default();
-        let first = row.requests == 0;
-        row.model = model.to_owned();
-        row.requests += 1;
-        row.prompt += spent.usage.prompt;
-        row.cached += spent.usage.cached;
-        row.completion += spent.usage.completion;
-        row.estimated |= spent.estimated;
-        row.cost = match (row.cost, spent.cost) {
-            (None, cost) if first => cost,
-            (Some(sum), Some(cost)) => Some(sum + cost),
-            _ => None,
-        };
+        for rows in [&mut self.spent, &mut self.turn.spent] {
+            rows.entry(role).or_default().add(model, spent);
+        }
         self.turn.task.prompt_tokens += spent.usage.prompt;
         self.turn.task.tokens += spent.usage.prompt + spent.usage.completion;
         self.turn.task.usd += spent.cost.unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::doom_loop::Fingerprint;
 use crate::journal::GrantedBy;
 use crate::plan::{Approver, Plan, StepStatus};
 use crate::proof::{CheckRun, StepProof};
-use crate::record::ReplyEnd;
+use crate::record::{ReplyEnd, Spent};
 use crate::role::{ActingRole, Role};
 
 /// A fold over the log. Kept in the same transaction as the records that made it.
@@ -171,6 +171,25 @@ pub struct RoleSpent {
     pub cost: Option<f64>,
 }
 
+impl RoleSpent {
+    /// Adds one request.
+    pub(super) fn add(&mut self, model: &str, spent: &Spent) {
+        let first = self.requests == 0;
+        self.model = model.to_owned();
+        self.requests += 1;
+        self.prompt += spent.usage.prompt;
+        self.cached += spent.usage.cached;
+        self.completion += spent.usage.completion;
+        self.estimated |= spent.estimated;
+        // One request without a price makes the sum unknown.
+        self.cost = match (self.cost, spent.cost) {
+            (None, cost) if first => cost,
+            (Some(sum), Some(cost)) => Some(sum + cost),
+            _ => None,
+        };
+    }
+}
+
 /// The turn that runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TurnFacts {
@@ -192,6 +211,8 @@ pub struct TurnFacts {
     pub acts: u64,
     /// What the task has used.
     pub task: TaskFacts,
+    /// Requests, tokens and money of this turn by role.
+    pub spent: BTreeMap<Role, RoleSpent>,
     /// A limit that was reached.
     pub limit: Option<String>,
     /// Whether the thinking phase spoke in this turn.
