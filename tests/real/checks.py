@@ -195,9 +195,15 @@ def executor_in_schema(real):
     asked = [exchange for exchange in exchanges if exchange["role"] == "executor"]
     models = {(exchange["role"], exchange["request"]["model"]) for exchange in exchanges}
     expect(models <= {("executor", "smol-b"), ("thinking", "smol-a"), ("compaction", "smol-b")}, f"{models}")
+    forms = {}
     for exchange in asked:
         offered = exchange["request"]["response_format"]["json_schema"]["schema"]["anyOf"]
-        expect(any("answer" in one["properties"] for one in offered) and len(offered) > 5, f"{offered}")
+        expect(any("answer" in one["properties"] for one in offered), f"no answer is among {offered}")
+        tools = [one["properties"] for one in offered if "tool" in one["properties"]]
+        forms |= {one["tool"]["const"]: one["arguments"] for one in tools}
+    for call in real.world.log(real.executed).calls():
+        given, form = set(json.loads(call["arguments"])), forms[call["name"]]
+        expect(set(form.get("required", [])) <= given <= set(form["properties"]), f"{call} for {form}")
     return said
 
 

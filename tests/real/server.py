@@ -1,4 +1,4 @@
-"""A llama.cpp server in a process of its own: started here, and stopped whatever becomes of the process that started it.
+"""A llama.cpp server in a process of its own, which ends whatever becomes of the process that started it.
 
 As a program it serves the model until its standard input ends; without arguments it says where the model is.
 """
