@@ -169,6 +169,7 @@ fn read_usage(usage: &Value) -> Usage {
         prompt: count(&usage["prompt_tokens"]).unwrap_or(0),
         cached: cached.unwrap_or(0),
         completion: count(&usage["completion_tokens"]).unwrap_or(0),
+        doubtful: false,
     }
 }
 
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn usage_is_read_from_every_known_place() {
-        let expect = Some(Usage { prompt: 10, cached: 4, completion: 3 });
+        let expect = Some(Usage { prompt: 10, cached: 4, completion: 3, doubtful: false });
         let told = |extra: (&str, Value)| {
             let mut usage = json!({ "prompt_tokens": 10, "completion_tokens": 3 });
             usage[extra.0] = extra.1;

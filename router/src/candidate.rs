@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tandem_shared::model::{ActionRequest, Delta, DeltaSink, Finish, ModelError, PlainRequest};
+use tandem_shared::model::{ActionRequest, Delta, DeltaSink, Finish, ModelError, PlainRequest, Usage};
 use tandem_shared::role::Role;
 
 use crate::ask::{Judge, ask};
@@ -158,28 +158,31 @@ impl Candidate {
     }
 
     /// A server that silently cuts long requests counts far fewer tokens than were sent. A person is told once, and its
-    /// count is dropped: the harness's own estimate, marked as one, is nearer to what was sent, and no later estimate is
-    /// corrected by such a count.
+    /// count is marked: it is what the server charges for, but no later estimate is corrected by it.
     fn doubt_usage(&self, body: &Value, draft: &mut Draft, sink: DeltaSink<'_>) {
         let Some(usage) = draft.usage else { return };
-        let sent = text_bytes(&body["messages"]) + text_bytes(&body["tools"]);
-        let estimate = sent / BYTES_PER_TOKEN;
+        let said = text_bytes(&body["messages"]) / BYTES_PER_TOKEN;
+        let estimate = said + text_bytes(&body["tools"]) / BYTES_PER_TOKEN;
         // Zero is no count, and where more is cached than counted, the cached part is not in the count.
         let counted = if usage.cached > usage.prompt { usage.prompt + usage.cached } else { usage.prompt };
         let is_cut = usize::try_from(counted).is_ok_and(|counted| counted > 0 && counted < estimate / 2);
         if estimate <= ALARM_FROM || !is_cut {
             return;
         }
-        draft.usage = None;
+        draft.usage = Some(Usage { doubtful: true, ..usage });
         if !self.learned.alarmed.swap(true, Ordering::Relaxed) {
             let name = self.name();
-            sink(Delta::Alarm {
-                text: format!(
-                    "{name} counted {counted} prompt tokens where about {estimate} were sent: the server seems to cut \
-                     long requests without a word. Raise its context length (num_ctx, -c, --max-model-len), or set \
-                     context_window to what it really has."
-                ),
-            });
+            // A count that fits the words alone means that the model never sees the tools.
+            let why = if usize::try_from(counted).is_ok_and(|counted| counted >= said / 2) {
+                "the server seems to leave out the tools, as templates without tools do. Set tool_protocol = \"schema\" \
+                 for this provider."
+            } else {
+                "the server seems to cut long requests without a word. Raise its context length (num_ctx, -c, \
+                 --max-model-len), or set context_window to what it really has."
+            };
+            let text =
+                format!("{name} counted {counted} prompt tokens where about {estimate} were sent: {why}");
+            sink(Delta::Alarm { text });
         }
     }
 

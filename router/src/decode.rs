@@ -176,7 +176,7 @@ mod tests {
             "reasoning": some(draft.reasoning),
             "tool_calls": calls,
             "finish_reason": draft.finish_reason,
-            "usage": draft.usage.map(|Usage { prompt, cached, completion }| json!({
+            "usage": draft.usage.map(|Usage { prompt, cached, completion, .. }| json!({
                 "prompt_tokens": prompt,
                 "completion_tokens": completion,
                 "total_tokens": prompt + completion,

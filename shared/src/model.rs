@@ -214,6 +214,9 @@ pub struct Usage {
     pub cached: u64,
     /// Answer tokens, reasoning included.
     pub completion: u64,
+    /// Whether the count is far below what was sent, so that it says nothing of the size of a request.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub doubtful: bool,
 }
 
 /// A whole reply of a model that may call tools.

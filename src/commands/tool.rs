@@ -14,7 +14,7 @@ use tandem_shared::person::{Nobody, Person};
 use tandem_shared::tool::{Archive, ReadCx, Toolbox};
 use tandem_shared::workspace::Workspace;
 
-use crate::cli::Tool;
+use crate::cli::{OutputFormat, Tool};
 use crate::exit::Exit;
 use crate::front::{Asking, is_interactive, say, tell};
 use crate::scene::{Failure, Scene};
@@ -22,8 +22,9 @@ use crate::session::Attendance;
 
 /// Runs one of the commands.
 pub async fn run(scene: Scene, what: Tool) -> Result<Exit, Failure> {
+    let programmatic = scene.global.output_format != OutputFormat::Text;
     match what {
-        Tool::List { json } => list(&scene, json),
+        Tool::List { json } => list(&scene, json || programmatic),
         Tool::Run { name, args, json, read_digest } => {
             let arguments = match args.as_str() {
                 "-" => standard_input()?,
@@ -48,7 +49,7 @@ pub async fn run(scene: Scene, what: Tool) -> Result<Exit, Failure> {
                 outcome = &mut work => outcome,
                 () = stop(&interrupt) => work.await,
             };
-            show(&outcome, json);
+            show(&outcome, json || programmatic);
             Ok(exit_of(&outcome))
         }
     }

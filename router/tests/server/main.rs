@@ -166,6 +166,6 @@ fn a_reply(text: &str) -> PlainReply {
     PlainReply {
         text: text.to_owned(),
         finish: Finish::Stop,
-        usage: Some(Usage { prompt: 5, cached: 0, completion: 1 }),
+        usage: Some(Usage { prompt: 5, cached: 0, completion: 1, doubtful: false }),
     }
 }

@@ -69,23 +69,27 @@ async fn a_call_without_an_end_is_completed_unless_a_limit_cut_it_off() {
 }
 
 #[tokio::test]
-async fn a_server_that_seems_to_cut_requests_is_named_once_and_its_count_not_used() {
+async fn a_server_that_seems_to_cut_requests_is_named_once_and_its_count_doubted() {
     let long = || vec![Message::User { text: "word ".repeat(2_000) }];
     let counts = |prompt: u64| {
         reply(&text(&["hi"]), "stop", &json!({ "prompt_tokens": prompt, "completion_tokens": 1 }))
     };
     let server = Server::start([1_000, 1_000, 2_000].map(counts).into()).await;
     let router = router(provider(&server.base));
+    let doubted = Some(Usage { prompt: 1_000, cached: 0, completion: 1, doubtful: true });
     let (reply, heard) = act_aloud(&router, long()).await;
-    assert_eq!(reply.unwrap().usage, None);
+    assert_eq!(reply.unwrap().usage, doubted);
     let expect = "p/m counted 1000 prompt tokens where about 2525 were sent: the server seems to cut long requests \
                   without a word. Raise its context length (num_ctx, -c, --max-model-len), or set context_window to \
                   what it really has.";
     assert_eq!(heard, [Delta::Text("hi".to_owned()), Delta::Alarm { text: expect.to_owned() }]);
     let (reply, heard) = act_aloud(&router, long()).await;
-    assert_eq!((reply.unwrap().usage, heard), (None, vec![Delta::Text("hi".to_owned())]));
+    assert_eq!((reply.unwrap().usage, heard), (doubted, vec![Delta::Text("hi".to_owned())]));
     let (reply, heard) = act_aloud(&router, long()).await;
-    assert_eq!(reply.unwrap().usage, Some(Usage { prompt: 2_000, cached: 0, completion: 1 }));
+    assert_eq!(
+        reply.unwrap().usage,
+        Some(Usage { prompt: 2_000, cached: 0, completion: 1, doubtful: false })
+    );
     assert_eq!(heard, [Delta::Text("hi".to_owned())]);
 }
 
@@ -94,6 +98,6 @@ async fn a_short_request_raises_no_alarm() {
     let server = Server::start(vec![Answer::stream(&word("hi"))]).await;
     let (reply, heard) =
         act_aloud(&router(provider(&server.base)), vec![Message::User { text: "a ".repeat(2_000) }]).await;
-    assert_eq!(reply.unwrap().usage, Some(Usage { prompt: 5, cached: 0, completion: 1 }));
+    assert_eq!(reply.unwrap().usage, Some(Usage { prompt: 5, cached: 0, completion: 1, doubtful: false }));
     assert_eq!(heard, [Delta::Text("hi".to_owned())]);
 }

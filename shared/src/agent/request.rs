@@ -317,6 +317,7 @@ impl Agent<'_> {
             prompt: (prompt_estimate as f64 * calibration) as u64,
             cached: 0,
             completion: context::estimate(answer),
+            doubtful: false,
         });
         let cost = info.price.map(|price| {
             let fresh = usage.prompt.saturating_sub(usage.cached) as f64 * price.input;

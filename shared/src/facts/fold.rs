@@ -150,7 +150,7 @@ impl Facts {
         self.turn.task.prompt_tokens += spent.usage.prompt;
         self.turn.task.tokens += spent.usage.prompt + spent.usage.completion;
         self.turn.task.usd += spent.cost.unwrap_or_default();
-        if !spent.estimated && spent.prompt_estimate > 0 && spent.usage.prompt > 0 {
+        if !spent.estimated && !spent.usage.doubtful && spent.prompt_estimate > 0 && spent.usage.prompt > 0 {
             let seen = spent.usage.prompt as f64 / spent.prompt_estimate as f64;
             // Half of the way each time: one odd count does not throw the measure off. The bounds keep out servers
             // that report nonsense.
