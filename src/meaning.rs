@@ -1,4 +1,5 @@
-//! Which flag means something with which command: one that could only be ignored is refused.
+//! Which flag means something with which command: one that could only be ignored is named, and refused where it promises
+//! protection.
 
 use crate::cli::{Cli, Command};
 
@@ -35,8 +36,11 @@ impl Cli {
         }
     }
 
-    /// A flag that was given and that this command could only ignore, in words.
-    pub fn meaningless_flag(&self) -> Option<String> {
+    /// Flags that were given and that this command can only ignore, each in words.
+    ///
+    /// # Errors
+    /// The words, where ignoring the flag would drop a protection that the person asked for.
+    pub fn meaningless_flags(&self) -> Result<Vec<String>, String> {
         let (kind, name) = self.kind();
         let global = &self.global;
         let config = matches!(self.command, Some(Command::Config { .. }));
@@ -44,7 +48,8 @@ impl Cli {
         // The flag, whether it was given, and whether it means something here.
         let rows = [
             ("--yes", global.yes, [Kind::Task, Kind::Demo].contains(&kind)),
-            ("--approval", global.approval.is_some(), task || config),
+            // Only `tool` could act in spite of it.
+            ("--approval", global.approval.is_some(), !matches!(self.command, Some(Command::Tool { .. }))),
             ("--max-rounds", global.max_rounds.is_some(), task || config),
             ("--timeout", global.timeout.is_some(), task || config),
             ("--max-budget-usd", global.max_budget_usd.is_some(), task || config),
@@ -53,8 +58,13 @@ impl Cli {
             ("--replay", global.replay.is_some(), task || kind == Kind::Asks),
             ("-C", global.dir.is_some(), kind != Kind::Demo),
         ];
-        let (flag, ..) = rows.into_iter().find(|(_, given, meant)| *given && !meant)?;
-        Some(format!("{flag} has no meaning with `{name}`"))
+        let ignored = rows.into_iter().filter(|(_, given, meant)| *given && !meant);
+        let said = |flag: &str| format!("{flag} has no meaning with `{name}`");
+        let flags: Vec<&str> = ignored.map(|(flag, ..)| flag).collect();
+        match flags.iter().find(|flag| **flag == "--approval") {
+            Some(flag) => Err(format!("{}: a tool that you run by hand is your own act", said(flag))),
+            None => Ok(flags.into_iter().map(said).collect()),
+        }
     }
 }
 
@@ -64,23 +74,27 @@ mod tests {
 
     use super::*;
 
+    fn check(args: &[&str], expect: Result<&[&str], &str>) {
+        let cli = Cli::try_parse_from([&["tandem"], args].concat()).unwrap();
+        let expect =
+            expect.map(|said| said.iter().map(|text| (*text).to_owned()).collect()).map_err(str::to_owned);
+        assert_eq!(cli.meaningless_flags(), expect, "{args:?}");
+    }
+
     #[test]
-    fn flags_without_a_meaning_are_refused() {
-        let refused = |args: &[&str]| {
-            let cli = Cli::try_parse_from([&["tandem"], args].concat()).unwrap();
-            cli.meaningless_flag()
-        };
-        assert_eq!(refused(&["plan", "x", "--yes"]), Some("--yes has no meaning with `tandem plan`".into()));
-        assert_eq!(
-            refused(&["tool", "run", "glob", "--approval", "plan"]),
-            Some("--approval has no meaning with `tandem tool`".into())
+    fn flags_without_a_meaning_are_named() {
+        check(&["plan", "x", "--yes"], Ok(&["--yes has no meaning with `tandem plan`"]));
+        check(&["models", "--timeout", "1"], Ok(&["--timeout has no meaning with `tandem models`"]));
+        check(&["demo", "-C", "/"], Ok(&["-C has no meaning with `tandem demo`"]));
+        check(&["run", "x", "--yes", "--timeout", "1", "--approval", "auto"], Ok(&[]));
+        check(&[], Ok(&[]));
+    }
+
+    #[test]
+    fn a_protection_is_never_ignored() {
+        check(
+            &["tool", "run", "glob", "--approval", "plan"],
+            Err("--approval has no meaning with `tandem tool`: a tool that you run by hand is your own act"),
         );
-        assert_eq!(
-            refused(&["models", "--timeout", "1"]),
-            Some("--timeout has no meaning with `tandem models`".into())
-        );
-        assert_eq!(refused(&["run", "x", "--yes", "--timeout", "1", "--approval", "auto"]), None);
-        assert_eq!(refused(&["demo", "-C", "/"]), Some("-C has no meaning with `tandem demo`".into()));
-        assert_eq!(refused(&[]), None);
     }
 }

@@ -51,8 +51,9 @@ pub fn run(cli: Cli) -> Exit {
 }
 
 async fn dispatch(cli: Cli, machine: Machine) -> Result<Exit, Failure> {
-    if let Some(refusal) = cli.meaningless_flag() {
-        return Err(Failure::new(refusal, Exit::Usage));
+    match cli.meaningless_flags() {
+        Ok(said) => said.iter().for_each(|text| tell(&format!("{text}\n"))),
+        Err(refusal) => return Err(Failure::new(refusal, Exit::Usage)),
     }
     let Cli { command, print, continue_newest, global } = cli;
     if let Some(prompt) = print {
