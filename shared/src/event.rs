@@ -104,7 +104,8 @@ pub enum Event {
         /// The text.
         text: String,
     },
-    /// A request failed and is sent again; text heard since the last event of another kind is void.
+    /// A request failed and is sent again. Text that was heard is not repeated; where the new reply differs, all of it follows
+    /// on a new line.
     Retry {
         /// Counted from 1.
         attempt: u32,

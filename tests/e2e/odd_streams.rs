@@ -187,3 +187,27 @@ fn characters_survive_packets_of_one_byte() {
     assert_ne!(files_holding(&world.state(), TEXT), Vec::<std::path::PathBuf>::new());
     assert_eq!(files_holding(&world.state(), "\u{FFFD}"), Vec::<std::path::PathBuf>::new());
 }
+
+#[test]
+fn text_that_was_shown_before_a_stream_broke_is_not_shown_again() {
+    let answer = "It subtracts, although its name says that it adds.";
+    let told = |replies: [Reply; 2]| {
+        let args = [
+            "--set",
+            "network.retry_first_ms=1",
+            "--output-format",
+            "stream-json",
+            "-p",
+            "what does add do?",
+        ];
+        let (ran, _server, _world) = ran(&args, &replies);
+        let ran = ran.expect(0);
+        assert_eq!(ran.payloads("retry").len(), 1, "{}", ran.all());
+        let text = |delta: &Value| delta["text"].as_str().unwrap().to_owned();
+        ran.payloads("delta").iter().map(text).collect::<String>()
+    };
+    let broken = |text: &str| Reply::text(text).fault(Fault::Cut { after: 3 });
+    assert_eq!(told([broken(answer), Reply::text(answer)]), answer);
+    let other = told([broken(answer), Reply::text("It is wrong.")]);
+    assert!(other.starts_with("It ") && other.ends_with("\nIt is wrong."), "{other:?}");
+}

@@ -5,6 +5,7 @@ mod loop_of_rounds;
 mod round;
 mod room;
 mod thoughts;
+mod shown;
 mod request;
 
 pub use loop_of_rounds::run;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 
+use super::shown::Shown;
 use crate::call::ToolCall;
 use crate::context::{self, Preamble};
 use crate::event::Event;
@@ -144,14 +145,25 @@ impl Agent<'_> {
     pub(super) async fn ask(&self) -> Result<Reply, End> {
         let request = self.action_request();
         let estimate = context::request_tokens(&request.system, &request.messages, &request.tools);
-        let heard = Mutex::new(String::new());
+        let heard = Mutex::new((String::new(), Shown::default()));
         let answering = Mutex::new(self.model.info());
         let sink = |delta: Delta| {
+            let (heard, shown) = &mut *locked(&heard);
             match &delta {
-                Delta::Text(text) => locked(&heard).push_str(text),
-                Delta::Retry { .. } => locked(&heard).clear(),
+                Delta::Text(text) => {
+                    heard.push_str(text);
+                    if let Some(text) = shown.hear(text) {
+                        self.tell(Delta::Text(text));
+                    }
+                    return;
+                }
+                Delta::Retry { .. } => {
+                    heard.clear();
+                    shown.begin_again();
+                }
                 Delta::Fallback { to, .. } => {
-                    locked(&heard).clear();
+                    heard.clear();
+                    shown.begin_again();
                     stand_in(&mut locked(&answering), to);
                 }
                 Delta::Reasoning(_) | Delta::Alarm { .. } => {}
@@ -165,7 +177,7 @@ impl Agent<'_> {
         };
         let info = locked(&answering).clone();
         let Some(reply) = reply else {
-            let text = locked(&heard).clone();
+            let text = locked(&heard).0.clone();
             if !text.is_empty() {
                 let spent = self.spent(&info, None, estimate, &text);
                 let cut = Reply {
