@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::support::black_hole::BlackHole;
 use crate::support::reply::{Fault, Reply};
 use crate::support::run::Ran;
 use crate::support::script::Script;
@@ -73,6 +74,7 @@ fn rows() -> Vec<Row> {
             (5, TRIES, &["waiting for the first token", "4 tries"]), (0, 2)),
         row("stall in mid-stream", Fault::Hang { after: 2 }, (5, TRIES, &["between tokens", "4 tries"]), (0, 2)),
         row("cut in mid-event", Fault::Cut { after: 2 }, (5, TRIES, &["network fault", "4 tries"]), (0, 2)),
+        row("reset in mid-stream", Fault::Reset { after: 2 }, (5, TRIES, &["reset", "4 tries"]), (0, 2)),
         row("cut between events", raw(&[STREAM], HALF, true), (5, TRIES, &["network fault", "4 tries"]), (0, 2)),
         row("end in mid-event", Fault::Short { after: 2 },
             (5, PROTOCOL, &["ended before the reply was complete", "3 tries"]), (0, 2)),
@@ -101,8 +103,7 @@ fn ask(url: &str, command: &[&str]) -> Ran {
     let world = World::with(&[("README.md", "# sums\n")]);
     let mut table = all_roles(url);
     // Long enough for a busy machine, and met only by rows that stall.
-    let network =
-        "[network]\nretries = 3\nretry_first_ms = 1\nfirst_token_timeout_s = 2\nidle_timeout_s = 2\n";
+    let network = "[network]\nretries = 3\nretry_first_ms = 1\nconnect_timeout_s = 1\nfirst_token_timeout_s = 2\nidle_timeout_s = 2\n";
     merge(&mut table, network.parse().unwrap());
     world.configure(&table.to_string());
     world.tandem(&[command, &["what does add do?"]].concat()).run()
@@ -140,6 +141,17 @@ fn a_port_that_nobody_listens_at_is_named() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let ran = ask(&format!("http://{free}/v1"), &["-p"]).expect(5);
     for words in ["refused", &format!("http://{free}/v1"), "4 tries"] {
+        assert!(ran.stderr.contains(words), "{words:?}\n{}", ran.all());
+    }
+}
+
+#[test]
+fn a_server_that_never_takes_the_connection_is_given_up() {
+    let hole = BlackHole::open();
+    let ran = ask(&hole.url(), &["run"]).expect(5);
+    // No request arrives that could be counted; each try is one connect that ran into its limit.
+    assert_eq!(ran.stderr.matches("failed, next in").count(), TRIES - 1, "{}", ran.all());
+    for words in ["test/planner", "no answer within 1s (connecting)", "4 tries"] {
         assert!(ran.stderr.contains(words), "{words:?}\n{}", ran.all());
     }
 }

@@ -145,6 +145,17 @@ impl Connection {
         self.stream.write_all(&framed)
     }
 
+    /// Makes the close that follows a reset.
+    pub fn reset(&self) -> io::Result<()> {
+        // What was written must be on its way before the reset overtakes it.
+        std::thread::sleep(POLL);
+        let stream = self.stream.try_clone()?;
+        stream.set_nonblocking(true)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let _entered = runtime.enter();
+        tokio::net::TcpStream::from_std(stream)?.set_zero_linger()
+    }
+
     pub fn end(&mut self) -> io::Result<()> {
         self.stream.write_all(b"0\r\n\r\n")
     }

@@ -11,4 +11,5 @@ pub mod script;
 pub mod reply;
 pub mod request;
 pub mod invariants;
+pub mod black_hole;
 mod http;

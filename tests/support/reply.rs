@@ -86,6 +86,8 @@ pub enum Fault {
     Hang { after: usize },
     /// The connection breaks in the middle of the event after so many.
     Cut { after: usize },
+    /// The connection is reset after so many events.
+    Reset { after: usize },
     /// The body ends cleanly in the middle of the event after so many.
     Short { after: usize },
     /// Each byte is a packet of its own.

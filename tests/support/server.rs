@@ -203,6 +203,10 @@ impl Shared {
                     connection.chunk(&bytes[..bytes.len() / 2])?;
                     return Ok(Sent::Broken);
                 }
+                Some(Fault::Reset { after }) if *after == index => {
+                    connection.reset()?;
+                    return Ok(Sent::Broken);
+                }
                 Some(Fault::Short { after }) if *after == index => {
                     connection.chunk(&bytes[..bytes.len() / 2])?;
                     connection.end()?;
