@@ -57,6 +57,7 @@ impl From<SetupError> for Failure {
             | SetupError::Router(_)
             | SetupError::Rules(_)
             | SetupError::NoPrice(..)
+            | SetupError::StandIn(..)
             | SetupError::NoModel => Exit::Config,
             SetupError::Store(_) => Exit::NotCompleted,
         };

@@ -132,11 +132,12 @@ impl Endpoint {
         }
     }
 
-    /// What no record of a request may show: the key, and the values of headers that are long enough to be one.
+    /// What no record of a request may show: the key, and the values of headers. Words that are too short to be a secret
+    /// (`none`, for a server that takes any key) stay, or they would be taken out of every text that holds them.
     fn secrets(&self, key: Option<&Secret>) -> Vec<String> {
-        let key = key.map(|key| key.expose().trim().to_owned()).filter(|key| !key.is_empty());
+        let key = key.map(|key| key.expose().trim().to_owned());
         let values = self.provider.headers.iter().map(|(_, value)| value.trim().to_owned());
-        key.into_iter().chain(values.filter(|value| value.len() >= SHORTEST_SECRET)).collect()
+        key.into_iter().chain(values).filter(|value| value.len() >= SHORTEST_SECRET).collect()
     }
 
     /// Asks for the list of models.

@@ -9,6 +9,7 @@ use crate::provider::{Binding, ToolProtocol};
 use crate::quirks::Quirks;
 use crate::quote::quoted;
 use crate::schema;
+use crate::think;
 
 /// Fields that extra ones may not replace.
 pub(crate) const RESERVED: [&str; 4] = ["messages", "model", "stream", "tools"];
@@ -94,11 +95,13 @@ fn message(message: &Message, provider: &str) -> Option<Value> {
         }
         Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => None,
         Message::Assistant { text, reasoning, own, origin, calls } => {
+            let from = origin.as_deref().and_then(|origin| origin.split_once('/')).map(|(from, _)| from);
+            let from_here = from == Some(provider);
+            // Thoughts in front of the text are the other provider's own, too.
+            let text = if from.is_some() && !from_here { think::words(text) } else { text.as_str() };
             let mut message = Map::new();
             message.insert("role".to_owned(), json!("assistant"));
             message.insert("content".to_owned(), if text.is_empty() { Value::Null } else { json!(text) });
-            let from = origin.as_deref().and_then(|origin| origin.split_once('/')).map(|(from, _)| from);
-            let from_here = from == Some(provider);
             let mut sent: Vec<Value> = calls.iter().map(call).collect();
             if from_here {
                 for (sent, own) in sent.iter_mut().filter_map(Value::as_object_mut).zip(&own.calls) {

@@ -286,7 +286,7 @@ pub enum ModelError {
         body: String,
     },
     /// 429 after all retries.
-    #[error("{model}: rate limit, after {attempts} tries: API error ({status}): {body}")]
+    #[error("{model}: rate limit, after {}: API error ({status}): {body}", tries(*attempts))]
     RateLimit {
         /// `provider/model`.
         model: String,
@@ -298,7 +298,7 @@ pub enum ModelError {
         attempts: u32,
     },
     /// 5xx, 408 or 409 after all retries.
-    #[error("{model}: the server failed, after {attempts} tries: API error ({status}): {body}")]
+    #[error("{model}: the server failed, after {}: API error ({status}): {body}", tries(*attempts))]
     Server {
         /// `provider/model`.
         model: String,
@@ -310,7 +310,7 @@ pub enum ModelError {
         attempts: u32,
     },
     /// No connection, or it broke.
-    #[error("{model}: network fault at {url}, after {attempts} tries: {reason}")]
+    #[error("{model}: network fault at {url}, after {}: {reason}", tries(*attempts))]
     Network {
         /// `provider/model`.
         model: String,
@@ -322,7 +322,7 @@ pub enum ModelError {
         attempts: u32,
     },
     /// The server went silent.
-    #[error("{model}: no answer within {limit:?} ({phase}), after {attempts} tries")]
+    #[error("{model}: no answer within {limit:?} ({phase}), after {}", tries(*attempts))]
     Timeout {
         /// `provider/model`.
         model: String,
@@ -334,7 +334,7 @@ pub enum ModelError {
         attempts: u32,
     },
     /// The stream was not what the protocol says.
-    #[error("{model}: the server broke the protocol, after {attempts} tries: {reason}")]
+    #[error("{model}: the server broke the protocol, after {}: {reason}", tries(*attempts))]
     Protocol {
         /// `provider/model`.
         model: String,
@@ -343,4 +343,28 @@ pub enum ModelError {
         /// Requests sent.
         attempts: u32,
     },
+}
+
+fn tries(attempts: u32) -> String {
+    if attempts == 1 { "1 try".to_owned() } else { format!("{attempts} tries") }
+}
+
+/// The text behind the thoughts that some models write in front of it, which were shown apart as they came.
+pub fn without_thoughts(text: &str) -> &str {
+    match text.trim_start().strip_prefix("<think>").and_then(|rest| rest.split_once("</think>")) {
+        Some((_, answer)) => answer.trim_start(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_thoughts;
+
+    #[test]
+    fn only_thoughts_in_front_of_the_answer_are_left_out() {
+        assert_eq!(without_thoughts("<think>a\nb</think>\n\nYes."), "Yes.");
+        assert_eq!(without_thoughts("Write <think>x</think> first."), "Write <think>x</think> first.");
+        assert_eq!(without_thoughts("<think>never closed"), "<think>never closed");
+    }
 }

@@ -26,6 +26,8 @@ pub struct Text {
     plan_is_result: bool,
     /// The cursor stands behind text without a line break.
     mid_line: bool,
+    /// Reasoning is being shown.
+    reasons: bool,
 }
 
 impl Text {
@@ -37,7 +39,7 @@ impl Text {
 
     /// With a way of showing answers.
     pub fn new(answers: Answers) -> Text {
-        Text { answers, plan_is_result: false, mid_line: false }
+        Text { answers, plan_is_result: false, mid_line: false, reasons: false }
     }
 
     /// Plans go to standard output.
@@ -58,7 +60,14 @@ impl Text {
         self.talk(&format!("{text}\n"));
     }
 
+    fn end_reasoning(&mut self) {
+        if std::mem::take(&mut self.reasons) {
+            tell("\n");
+        }
+    }
+
     fn end_line(&mut self) {
+        self.end_reasoning();
         if std::mem::take(&mut self.mid_line) {
             match self.answers {
                 Answers::AsTheyCome => say("\n"),
@@ -68,7 +77,21 @@ impl Text {
         }
     }
 
+    /// The model's own reasoning, apart from its answer.
+    fn reasoning(&mut self, text: &str) {
+        if self.answers == Answers::Only {
+            return;
+        }
+        if !self.reasons {
+            self.end_line();
+            tell("(reasoning) ");
+        }
+        self.reasons = true;
+        tell(&words::clean(text));
+    }
+
     fn delta(&mut self, text: &str) {
+        self.end_reasoning();
         let text = words::clean(text);
         match self.answers {
             Answers::AsTheyCome => say(&text),
@@ -111,7 +134,8 @@ impl Show for Text {
                 self.line(&format!("{role}: {model}"));
             }
             Event::Delta { text } => self.delta(text),
-            Event::Reasoning { .. } | Event::Usage { .. } | Event::Ready => {}
+            Event::Reasoning { text } => self.reasoning(text),
+            Event::Usage { .. } | Event::Ready => {}
             Event::Retry { attempt, wait_ms, reason } => {
                 let seconds = *wait_ms as f64 / 1000.0;
                 self.line(&format!(

@@ -28,12 +28,17 @@ pub fn one_line(text: &str) -> String {
 /// A role's requests, tokens and cost.
 pub fn spent(role: Role, spent: &RoleSpent) -> String {
     let about = if spent.estimated { "about " } else { "" };
-    let cost = spent.cost.map(|cost| format!(", {about}${cost:.4}")).unwrap_or_default();
+    let least = if spent.unpriced > 0 { "at least " } else { "" };
+    let cost = spent.cost.map(|cost| format!(", {least}{about}${cost:.4}")).unwrap_or_default();
+    let models: Vec<&str> = spent.models.iter().map(String::as_str).collect();
     let cached = if spent.cached > 0 { format!(" ({} cached)", spent.cached) } else { String::new() };
     let requests = if spent.requests == 1 { "request" } else { "requests" };
     format!(
         "{role}: {} {requests}, {about}{} tokens in{cached}, {about}{} out{cost} ({})",
-        spent.requests, spent.prompt, spent.completion, spent.model
+        spent.requests,
+        spent.prompt,
+        spent.completion,
+        models.join(", ")
     )
 }
 
@@ -145,7 +150,9 @@ pub fn report(report: &Report) -> String {
         let new = if change.before.is_none() { " (new)" } else { "" };
         text.push_str(&format!("  {} +{} -{}{new}\n", clean(path), change.added, change.removed));
     }
-    text.push_str("Cost of this turn:\n");
+    if !report.turn_spent.is_empty() {
+        text.push_str("Cost of this turn:\n");
+    }
     for (role, row) in &report.turn_spent {
         text.push_str(&format!("  {}\n", spent(*role, row)));
     }

@@ -262,6 +262,9 @@ impl Session {
             Ok(setup) => setup,
             Err(error) => return self.fail(error, Exit::Config),
         };
+        if let Err(error) = setup.check_budget() {
+            return self.fail(error, Exit::Config);
+        }
         match wiring::router(&setup.loaded.config, &setup.machine.env, &setup.route) {
             Ok(router) => {
                 self.router = router;

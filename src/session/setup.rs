@@ -91,6 +91,11 @@ pub enum SetupError {
         "a budget in dollars needs the price of every model, and that of {0} is not known: set roles.{1}.price"
     )]
     NoPrice(String, Role),
+    /// A stand-in could spend beyond a budget in dollars.
+    #[error(
+        "a budget in dollars cannot be kept with the stand-in {0}, whose price is not known: leave out roles.{1}.fallback"
+    )]
+    StandIn(String, Role),
     /// An allow rule cannot be used.
     #[error("commands.allow: {0}")]
     Rules(String),
@@ -131,12 +136,16 @@ impl Setup {
             Role::Planner | Role::Executor | Role::Compaction => true,
         };
         let bound = Role::ALL.iter().filter(asked).filter_map(|role| Some((*role, config.binding(*role)?)));
-        match bound.into_iter().find(|(_, binding)| binding.price.is_none()) {
-            Some((role, binding)) => {
-                Err(SetupError::NoPrice(format!("{}/{}", binding.provider, binding.model), role))
+        for (role, binding) in bound {
+            // A stand-in has no price of its own.
+            if let Some(model) = binding.fallback.first() {
+                return Err(SetupError::StandIn(format!("{}/{}", model.provider, model.model), role));
             }
-            None => Ok(()),
+            if binding.price.is_none() {
+                return Err(SetupError::NoPrice(format!("{}/{}", binding.provider, binding.model), role));
+            }
         }
+        Ok(())
     }
 
     /// What commands get of the environment: no variable that looks like a secret or holds a provider's key.

@@ -157,7 +157,7 @@ async fn the_first_request_that_differs_is_named() {
     let changed = tape.text().replace("be brief", "be brisk");
     let replaying = replaying(&changed);
     let error = say(&replaying).await.0.unwrap_err();
-    let expect = "p/m: the server broke the protocol, after 1 tries: the request differs from the recorded one \
+    let expect = "p/m: the server broke the protocol, after 1 try: the request differs from the recorded one \
                   (line 2 of the cassette, role thinking) at /messages/0/content\n  recorded: \"be brisk\"\n  \
                   sent now: \"be brief\"";
     assert_eq!(error.to_string(), expect);

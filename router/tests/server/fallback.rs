@@ -53,7 +53,7 @@ async fn the_last_model_s_error_is_the_one_reported() {
     let third = Server::start(vec![refused("three")]).await;
     let third_provider = Provider { name: "r".to_owned(), ..other(&third) };
     let (reply, heard) = say(&router_of(first, vec![other(&second), third_provider])).await;
-    assert_eq!(reply.unwrap_err().to_string(), "r/n: rate limit, after 1 tries: API error (429): three");
+    assert_eq!(reply.unwrap_err().to_string(), "r/n: rate limit, after 1 try: API error (429): three");
     let to: Vec<&str> = heard
         .iter()
         .filter_map(|delta| match delta {

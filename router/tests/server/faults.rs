@@ -133,7 +133,7 @@ async fn silence_runs_into_the_limit_of_its_phase() {
             ..provider(&silent.base)
         };
         let error = say(&router(impatient)).await.0.unwrap_err();
-        let expect = "p/m: no answer within 150ms (waiting for the first token), after 1 tries";
+        let expect = "p/m: no answer within 150ms (waiting for the first token), after 1 try";
         assert_eq!(error.to_string(), expect);
     }
 
@@ -142,7 +142,7 @@ async fn silence_runs_into_the_limit_of_its_phase() {
     let impatient =
         Provider { idle_timeout: limit, retry: Retry { times: 0, ..RETRY }, ..provider(&stalled.base) };
     let error = say(&router(impatient)).await.0.unwrap_err();
-    assert_eq!(error.to_string(), "p/m: no answer within 150ms (between tokens), after 1 tries");
+    assert_eq!(error.to_string(), "p/m: no answer within 150ms (between tokens), after 1 try");
 }
 
 #[tokio::test]

@@ -187,7 +187,7 @@ async fn a_script_streams_replies_by_role_until_it_is_over() {
     assert_eq!(say(&router).await.0.unwrap().text, "words");
     assert_eq!(router.probe(Role::Executor).await.unwrap(), ["m"]);
     let error = planner.act(request, &|_| {}).await.unwrap_err();
-    let expect = "p/m: the server broke the protocol, after 1 tries: \
+    let expect = "p/m: the server broke the protocol, after 1 try: \
                   the cassette has no answer left for the role planner";
     assert_eq!(error.to_string(), expect);
 }

@@ -6,7 +6,7 @@ use crate::context;
 use crate::digest::Digest;
 use crate::doom_loop::{self, Bounds};
 use crate::event::Event;
-use crate::model::ModelError;
+use crate::model::{self, ModelError};
 use crate::plan::Plan;
 use crate::record::{Record, ReplyEnd};
 use crate::reminders;
@@ -134,7 +134,7 @@ impl Agent<'_> {
             let mut parts: Vec<&str> =
                 std::iter::once(last).chain(cut).map(|round| round.text.as_str()).collect();
             parts.reverse();
-            without_thoughts(&parts.concat()).to_owned()
+            model::without_thoughts(&parts.concat()).to_owned()
         })
     }
 
@@ -214,25 +214,5 @@ impl Agent<'_> {
     /// Tokens in use and tokens that may be used, for `/context`.
     pub fn window(&self) -> context::Window {
         self.measured()
-    }
-}
-
-/// The text behind the thoughts that some models write in front of it, which were shown apart as they came.
-fn without_thoughts(text: &str) -> &str {
-    match text.trim_start().strip_prefix("<think>").and_then(|rest| rest.split_once("</think>")) {
-        Some((_, answer)) => answer.trim_start(),
-        None => text,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_thoughts;
-
-    #[test]
-    fn only_thoughts_in_front_of_the_answer_are_left_out() {
-        assert_eq!(without_thoughts("<think>a\nb</think>\n\nYes."), "Yes.");
-        assert_eq!(without_thoughts("Write <think>x</think> first."), "Write <think>x</think> first.");
-        assert_eq!(without_thoughts("<think>never closed"), "<think>never closed");
     }
 }

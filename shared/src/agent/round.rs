@@ -117,7 +117,8 @@ impl Agent<'_> {
         };
         tracing::info!(target: "tandem::audit", session = self.store.id(), call_id = %call.id, tool = %audit.tool,
             args_hash = %audit.args_hash, path_scope = ?audit.path_scope, result = %audit.result, duration_ms,
-            approved_by = ?audit.approved_by, turn = audit.turn, role = %audit.role, "call");
+            approved_by = ?audit.approved_by,
+            rollback_of = ?audit.rollback_of, turn = audit.turn, role = %audit.role, "call");
         (self.hear)(Event::ToolResult {
             call_id: call.id.clone(),
             name: call.name.clone(),

@@ -167,26 +167,28 @@ pub struct RoleSpent {
     pub completion: u64,
     /// Whether some of it is estimated.
     pub estimated: bool,
-    /// US dollars, when all prices are known.
+    /// Every model that was asked, `provider/model`.
+    pub models: BTreeSet<String>,
+    /// US dollars of the requests whose price is known.
     pub cost: Option<f64>,
+    /// Requests whose price is not known.
+    pub unpriced: u64,
 }
 
 impl RoleSpent {
     /// Adds one request.
     pub(super) fn add(&mut self, model: &str, spent: &Spent) {
-        let first = self.requests == 0;
         self.model = model.to_owned();
+        self.models.insert(model.to_owned());
         self.requests += 1;
         self.prompt += spent.usage.prompt;
         self.cached += spent.usage.cached;
         self.completion += spent.usage.completion;
         self.estimated |= spent.estimated;
-        // One request without a price makes the sum unknown.
-        self.cost = match (self.cost, spent.cost) {
-            (None, cost) if first => cost,
-            (Some(sum), Some(cost)) => Some(sum + cost),
-            _ => None,
-        };
+        match spent.cost {
+            Some(cost) => self.cost = Some(self.cost.unwrap_or_default() + cost),
+            None => self.unpriced += 1,
+        }
     }
 }
 
