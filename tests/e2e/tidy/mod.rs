@@ -44,6 +44,21 @@ const NOT_BELOW_THE_ROOT: [&[&str]; 9] = [
     &["io", "::", "stdin"],
 ];
 
+/// Rooms of `shared` that are the loop: what it asks, remembers, shows and keeps. They need nobody else to name them.
+const THE_LOOP: [&str; 11] = [
+    "agent",
+    "context",
+    "doom_loop",
+    "facts",
+    "folded",
+    "history",
+    "prompt",
+    "record",
+    "reminders",
+    "store",
+    "template",
+];
+
 /// A file of more lines than this has a second noun in it.
 const MOST_LINES: usize = 500;
 
@@ -195,4 +210,38 @@ fn every_tool_prompt_is_that_of_a_tool() {
     let names = files.iter().filter_map(|file| file.file_stem()?.to_str().map(str::to_owned));
     let prompts: BTreeSet<String> = names.collect();
     assert_eq!(prompts, tools);
+}
+
+#[test]
+fn what_is_shared_is_named_by_two_other_crates_or_is_the_loop() {
+    let sources = sources();
+    let modules = sources.iter().filter_map(|source| {
+        let rest = source.path.strip_prefix("shared/src/")?;
+        let name = rest.split('/').next()?.trim_end_matches(".rs");
+        (name != "lib").then_some(name)
+    });
+    let mut violations = Vec::new();
+    for module in modules.collect::<BTreeSet<_>>() {
+        let names = |source: &&Source| {
+            let tokens = &source.tokens;
+            (0..tokens.len()).any(|at| {
+                begins(&tokens[at..], &["tandem_shared", "::", module])
+                    || (begins(&tokens[at..], &["tandem_shared", "::", "{"])
+                        && tokens[at..]
+                            .iter()
+                            .take_while(|token| !token.is("}"))
+                            .any(|token| token.is(module)))
+            })
+        };
+        let crates: BTreeSet<&str> = sources
+            .iter()
+            .filter(|source| !source.path.starts_with("shared/"))
+            .filter(names)
+            .map(|source| source.path.split('/').next().unwrap_or_default())
+            .collect();
+        if crates.len() < 2 && !THE_LOOP.contains(&module) {
+            violations.push(format!("shared/src/{module}: named only by {crates:?}"));
+        }
+    }
+    assert_none(violations, "a file in shared belongs elsewhere");
 }
