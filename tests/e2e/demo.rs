@@ -23,6 +23,21 @@ fn the_demo_proves_its_step_and_says_that_the_model_is_scripted() {
 }
 
 #[test]
+fn the_demos_folder_is_kept_on_request_and_named() {
+    let world = World::new();
+    let left = || std::fs::read_dir(world.path("cache")).unwrap().count();
+    let demo =
+        |args: &[&str]| with_cargo(world.tandem(args)).env("TMPDIR", world.path("cache")).run().expect(0);
+    demo(&["demo", "--yes"]);
+    assert_eq!(left(), 0, "without the flag nothing stays");
+    let ran = demo(&["demo", "--keep", "--yes"]);
+    let kept = ran.stderr.lines().find_map(|line| line.strip_prefix("kept ")).unwrap();
+    assert!(std::path::Path::new(kept).join("figures/Cargo.toml").is_file(), "{}", ran.all());
+    std::fs::remove_dir_all(kept).unwrap();
+    assert_eq!(left(), 0, "{kept} was all that was kept");
+}
+
+#[test]
 fn without_a_yes_and_without_a_terminal_the_demo_changes_nothing() {
     let ran = with_cargo(World::new().tandem(&["demo"])).run().expect(3);
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("proven"), "{}", ran.all());

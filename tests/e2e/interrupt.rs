@@ -60,6 +60,22 @@ fn is_running(id: &str) -> bool {
 }
 
 #[test]
+fn while_a_retry_is_waited_for_the_wait_is_broken_off() {
+    // Longer than any run of a test may take.
+    let headers = [("retry-after".to_owned(), "300".to_owned())].into();
+    let refusal = Reply::default().fault(Fault::Status { status: 429, body: "slow down".into(), headers });
+    let server = Server::start(Script::new().say("planner", [refusal]));
+    let world = sums::world();
+    world.bind(&server, "[network]\nretry_max_s = 600\n");
+    let mut running = world.tandem(&["--output-format", "stream-json", "run", "what does add do?"]).spawn();
+    running.wait_for("\"type\":\"retry\"");
+    running.signal("INT");
+    let ran = running.wait().expect(130);
+    assert!(ran.payloads("retry")[0]["wait_ms"].as_u64() >= Some(300_000), "{}", ran.all());
+    assert_eq!(server.of("planner").len(), 1);
+}
+
+#[test]
 fn a_request_to_terminate_is_an_interrupt() {
     let call = Reply::call("run_command", json!({ "command": "echo $$ > shell.pid; sleep 300" }));
     for signal in ["TERM", "HUP"] {

@@ -35,3 +35,4 @@ mod person;
 mod server;
 mod fault_matrix;
 mod odd_streams;
+mod stand_ins;

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::sums;
 use crate::support::reply::{Fault, Reply};
+use crate::support::request::Request;
 use crate::support::script::Script;
 use crate::support::server::Server;
 
@@ -73,4 +74,49 @@ fn a_thinking_model_that_fails_is_tried_once_a_turn() {
     let order: String = server.chats().iter().map(|chat| &chat.role()[..1]).collect();
     assert_eq!(order, "tppptp", "{}", ran.all());
     assert!(ran.stderr.contains("this turn goes on without it"), "{}", ran.all());
+}
+
+/// What each thinking request of `tandem run ARGS` ends with.
+fn thought_about(args: &[&str], planner: Vec<Reply>, executor: Vec<Reply>) -> Vec<String> {
+    let script = Script::new().say("planner", planner).say("thinking", [think()]).say("executor", executor);
+    let server = Server::start(script);
+    let world = sums::world();
+    world.bind(&server, "[thinking]\nmode = \"auto\"\n");
+    world.tandem(&[&["run"], args].concat()).run();
+    server.of("thinking").iter().map(|request| occasion(request)).collect()
+}
+
+fn occasion(request: &Request) -> String {
+    let last = request.last();
+    let (_, occasion) = last.rsplit_once("Think before the next step: ").unwrap_or_else(|| panic!("{last}"));
+    occasion.trim().to_owned()
+}
+
+#[test]
+fn what_went_wrong_is_what_is_thought_about() {
+    let look = || Reply::call("list_dir", json!({}));
+    let done = || Reply::text("done");
+    let missing = Reply::call("read_file", json!({ "path": "none.txt" }));
+    let write = Reply::call("write_file", json!({ "path": "a.txt", "content": "a" }));
+    let begins = "the task begins.";
+    for (calls, occasions) in [
+        (vec![look(), done()], vec![begins]),
+        (vec![look(), missing, done()], vec![begins, "a call failed."]),
+        (vec![look(), write, done()], vec![begins, "a call was denied."]),
+        // The third time is the first strike; the fourth call is refused, which is the second.
+        (
+            vec![look(), look(), look(), look(), done()],
+            vec![begins, "the same call was asked for again and again, and was refused."],
+        ),
+    ] {
+        assert_eq!(thought_about(&["--no-plan", "go"], vec![], calls), occasions);
+    }
+}
+
+#[test]
+fn a_check_that_failed_is_thought_about() {
+    let finished = Reply::call("update_step", json!({ "step": 1, "status": "done" }));
+    let executor = vec![finished, Reply::text("It is not mended.")];
+    let occasions = thought_about(&["--yes", "make it add"], vec![sums::plan()], executor);
+    assert_eq!(occasions, ["the task begins.", "a plan step's check failed."]);
 }
