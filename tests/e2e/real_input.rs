@@ -7,7 +7,9 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::demo::with_cargo;
+use crate::recall::id_in;
 use crate::support::reply::Reply;
+use crate::support::request::Request;
 use crate::support::script::Script;
 use crate::support::server::Server;
 use crate::support::world::World;
@@ -110,6 +112,77 @@ fn the_other_read_tools_see_the_repository() {
         assert!(searched.contains(path), "{line} is not in:\n{searched}");
     }
     assert_eq!(world.tree(), before, "plan mode changed nothing");
+}
+
+/// `path:line` of each line that begins with the two, as `git grep -n` and the tool write it.
+fn places(text: &str) -> Vec<&str> {
+    let place = |line: &'_ str| {
+        let (path, rest) = line.split_once(':')?;
+        let (number, _) = rest.split_once(':')?;
+        number.parse::<usize>().ok().map(|_| path.len() + 1 + number.len())
+    };
+    text.lines().filter_map(|line| place(line).map(|end| &line[..end])).collect()
+}
+
+#[test]
+fn a_planner_that_uses_every_read_tool_sees_what_git_sees_and_changes_nothing() {
+    const NAMES: [&str; 9] = [
+        "read_file",
+        "list_dir",
+        "glob",
+        "ast_search",
+        "outline",
+        "ask_user",
+        "grep",
+        "recall",
+        "submit_plan",
+    ];
+    let world = copy();
+    let before = world.tree();
+    let git = world.git(&["grep", "-n", "--full-name", "-I", "impl.* for "]);
+    let step = json!({ "what": "Say it", "files": ["README.md"], "check": "grep -q said README.md" });
+    let mind = move |request: &Request| {
+        let results = request.results();
+        let Some(name) = NAMES.get(results.len()) else { return Reply::text("That is the plan.") };
+        let args = match *name {
+            "read_file" => json!({ "path": "shared/src/secret.rs" }),
+            "list_dir" => json!({ "path": "shared/src" }),
+            "glob" => json!({ "pattern": "shared/src/**/*.rs" }),
+            "ast_search" => json!({ "pattern": "Digest::of($X)", "lang": "rust", "path": "shared/src" }),
+            "outline" => json!({ "path": "shared/src/secret.rs" }),
+            "ask_user" => json!({ "question": "Which way?", "options": ["left", "right"] }),
+            "grep" => json!({ "pattern": "impl.* for " }),
+            "recall" => json!({ "id": id_in(&results[6]) }),
+            _ => json!({ "goal": "Say it", "steps": [step.clone()] }),
+        };
+        Reply::call(name, args)
+    };
+    let server = Server::start(Script::new().think("planner", mind));
+    world.bind(&server, "[tools]\nmatches = 100000\nmatch_chars = 10000000\n");
+    let plan = world.path("plan.md");
+    world.tandem(&["plan", "say it", "-o", &plan.display().to_string()]).run().expect(0);
+    assert_eq!(world.tree(), before, "planning changed nothing");
+    assert!(std::fs::read_to_string(plan).unwrap().contains("Say it"));
+
+    let request = server.of("planner").pop().unwrap();
+    let mut offered = request.tools();
+    offered.sort_unstable();
+    let mut called = NAMES;
+    called.sort_unstable();
+    assert_eq!(offered, called, "every tool that is offered is called");
+    let results = request.results();
+    let [read, listed, globbed, searched, outlined, answer, cut, found, ..] = &results[..] else {
+        panic!("a result for each call: {results:#?}")
+    };
+    assert!(world.read("shared/src/secret.rs").lines().all(|line| read.contains(line)), "{read}");
+    assert!(listed.contains("secret.rs") && listed.contains("agent/"), "{listed}");
+    let files: BTreeSet<&str> = globbed.lines().filter(|line| line.ends_with(".rs")).collect();
+    assert_eq!(files, lines(&world.git(&["ls-files", "shared/src/*.rs"])));
+    assert!(places(searched).iter().any(|place| place.starts_with("shared/src/doom_loop.rs:")), "{searched}");
+    assert!(outlined.contains("Secret") && outlined.contains("expose"), "{outlined}");
+    assert!(answer.contains("assum"), "nobody is there: {answer}");
+    assert!(places(cut).len() < places(found).len(), "the output was offloaded:\n{cut}");
+    assert_eq!(places(found), places(&git));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::support::server::Server;
 use crate::support::world::World;
 
 /// The first word of the text that looks like an id after `recall`.
-fn id_in(text: &str) -> String {
+pub fn id_in(text: &str) -> String {
     let (_, rest) = text.split_once("recall").unwrap_or_default();
     let words = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
     words

@@ -123,6 +123,16 @@ fn each_call_is_logged_as_a_row_of_the_audit_on_request() {
         }
     }
     assert!(rows[1].contains("Mode"), "who gave leave: {}", rows[1]);
+    let id = |row: &str| Some(row.split_once("session=\"")?.1.split_once('"')?.0.to_owned());
+    let session = world.tandem(&["sessions", "list"]).run().expect(0).stdout;
+    for row in &rows {
+        assert!(id(row).is_some_and(|id| id.len() > 8 && session.contains(&id)), "{row}\n{session}");
+        for part in ["turn=1 ", "rollback_of=None"] {
+            assert!(row.contains(part), "{part} is not in: {row}");
+        }
+    }
+    assert!(rows[0].contains("path_scope=[\"README.md\"]"), "{}", rows[0]);
+    assert!(rows[1].contains("path_scope=[\".\"]"), "{}", rows[1]);
     let quiet = world.tandem(&args).run().expect(0);
     assert!(!quiet.stderr.contains("tandem::audit"), "{}", quiet.all());
 }
