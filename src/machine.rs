@@ -77,7 +77,8 @@ impl Machine {
 
 /// Whether a variable of that name holds a secret.
 pub fn is_secret(name: &str) -> bool {
-    let upper = name.to_uppercase();
+    // `GIT_AUTHOR_NAME` is no authentication.
+    let upper = name.to_uppercase().replace("AUTHOR", "");
     SECRET_NAMES.iter().any(|part| upper.contains(part))
 }
 
@@ -144,6 +145,15 @@ mod tests {
                 && !seen.contains_key("ACME")
                 && !seen.contains_key("Github_Token")
         );
+    }
+
+    #[test]
+    fn names_that_only_look_like_secrets_are_none() {
+        for (name, secret) in
+            [("GIT_AUTHOR_NAME", false), ("SSH_AUTH_SOCK", true), ("PATH", false), ("GH_PAT", true)]
+        {
+            assert_eq!(is_secret(name), secret, "{name}");
+        }
     }
 
     #[test]
