@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use tandem_shared::secret::Secret;
+use tandem_shared::secret::{SHORTEST_SECRET, Secret};
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-
-/// Shorter values are too likely to be part of ordinary words.
-const SHORTEST_SECRET: usize = 8;
 
 /// Starts logging. `verbose` counts `-v`; the variable `RUST_LOG` goes before it.
 pub fn start(verbose: u8, env: &BTreeMap<String, String>) {

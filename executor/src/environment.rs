@@ -1,9 +1,7 @@
 //! What commands get of the environment, and what of it must never come back in their output.
 
-use tandem_shared::secret::Secret;
+use tandem_shared::secret::{SHORTEST_SECRET, Secret};
 
-/// Shorter values are too likely to be part of ordinary words.
-const SHORTEST_SECRET: usize = 8;
 /// Stands for a secret.
 const MASK: &str = "***";
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use tandem_shared::call::{ErrorKind, Outcome, ToolCall};
+use tandem_shared::template::fill;
 use tandem_shared::tool::{Access, ToolSpec, Toolbox};
 
 use crate::cx::{EffectCx, Seen, Surroundings};
@@ -36,8 +37,7 @@ impl ExecutorToolbox {
             return outcome;
         }
         let names: Vec<String> = self.specs().into_iter().map(|spec| spec.name).collect();
-        let text =
-            UNKNOWN_TOOL.trim().replace("{{name}}", &call.name).replace("{{tools}}", &names.join(", "));
+        let text = fill(UNKNOWN_TOOL, &[("name", &call.name), ("tools", &names.join(", "))]);
         Outcome::error(ErrorKind::UnknownTool, text)
     }
 }

@@ -2,6 +2,7 @@
 
 use futures::future::BoxFuture;
 use tandem_shared::call::{ErrorKind, Outcome, ToolCall};
+use tandem_shared::template::fill;
 use tandem_shared::tool::{Access, ReadCx, ReadTools, ToolSpec, Toolbox};
 
 /// What a call of any other tool is answered with.
@@ -60,7 +61,7 @@ impl Toolbox for PlannerToolbox {
 fn unknown(name: &str, tools: &ReadTools) -> String {
     let name: String = name.chars().filter(|c| !c.is_control()).take(NAME_CHARS).collect();
     let names: Vec<String> = tools.specs().into_iter().map(|spec| spec.name).collect();
-    UNKNOWN.trim().replace("{{tools}}", &names.join(", ")).replace("{{name}}", &name)
+    fill(UNKNOWN, &[("name", &name), ("tools", &names.join(", "))])
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::Response;
 use serde_json::Value;
 use tandem_shared::role::Role;
-use tandem_shared::secret::Secret;
+use tandem_shared::secret::{SHORTEST_SECRET, Secret};
 use tokio::sync::OnceCell;
 
 use crate::error::RouterError;
@@ -16,9 +16,6 @@ use crate::fault::Fault;
 use crate::provider::{Plaintext, Provider, Transport};
 use crate::transport::{Handover, http_client, is_loopback, parse_base, reason_of, trim_base};
 use crate::wire::RESERVED;
-
-/// Shorter values of headers are words, as in `x-team: blue`.
-const SHORTEST_SECRET: usize = 8;
 
 /// A provider with what it needs to send.
 pub(crate) struct Endpoint {

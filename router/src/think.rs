@@ -1,6 +1,7 @@
 //! Tells a model's thoughts from its words where they come in one text: `<think>…</think>` at the start.
 
 use tandem_shared::model::Delta;
+pub(crate) use tandem_shared::model::without_thoughts as words;
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
@@ -87,14 +88,6 @@ impl Thoughts {
                 (!words.is_empty()).then_some(Delta::Text(words))
             }
         }
-    }
-}
-
-/// The text without the thoughts at its start.
-pub(crate) fn words(text: &str) -> &str {
-    match text.trim_start().strip_prefix(OPEN).and_then(|inside| inside.split_once(CLOSE)) {
-        Some((_, words)) => words.trim_start(),
-        None => text,
     }
 }
 

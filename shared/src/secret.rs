@@ -1,5 +1,9 @@
 //! A key that cannot be printed by accident.
 
+/// Bytes from which a secret is looked for in texts: a shorter one is too likely to be part of ordinary words, as in
+/// the header `x-team: blue`.
+pub const SHORTEST_SECRET: usize = 8;
+
 /// Prints as `***`; only [`Secret::expose`] gives the text.
 ///
 /// ```compile_fail

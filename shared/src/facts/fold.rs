@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::doom_loop::{self, Fingerprint};
 use crate::journal::GrantedBy;
 use crate::proof::CheckRun;
-use crate::record::{Decision, Moment, Record, ReplyEnd, Spent, TurnEnd};
+use crate::record::{Decision, Moment, Record, Spent, TurnEnd};
 use crate::role::{ActingRole, Role};
 
 /// Calls that the loop guard can look back on at most; its window is a setting below this.
@@ -49,9 +49,6 @@ impl Facts {
                 self.spend((*role).into(), model, spent);
                 self.rounds += 1;
                 self.turn.rounds += 1;
-                if *finish == ReplyEnd::Length && calls.is_empty() {
-                    self.turn.cut_replies += 1;
-                }
                 self.round = RoundFacts {
                     text: text.clone(),
                     calls: calls.len() as u32,

@@ -205,8 +205,6 @@ pub struct TurnFacts {
     pub failing_rounds: u32,
     /// Rounds in a row with calls that only read.
     pub reading_rounds: u32,
-    /// Continuations of cut replies.
-    pub cut_replies: u32,
     /// Calls that were denied.
     pub denied: u32,
     /// Calls that were given leave to act.
