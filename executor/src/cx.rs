@@ -8,10 +8,10 @@ use tandem_shared::digest::Digest;
 use tandem_shared::journal::{GrantedBy, Journal};
 use tandem_shared::person::Effect;
 use tandem_shared::plan::ApprovedPlan;
-use tandem_shared::settings::CommandSettings;
+use tandem_shared::settings::{CommandSettings, EditSettings};
 use tandem_shared::tool::ReadCx;
-use tandem_shared::workspace::WorkspacePath;
 
+use crate::change::Change;
 use crate::environment::Environment;
 use crate::file::{self, Found};
 use crate::gate::Grant;
@@ -24,6 +24,8 @@ pub struct Surroundings {
     pub read: ReadCx,
     /// The store's part that write calls speak to.
     pub journal: Arc<dyn Journal>,
+    /// Bounds of changes.
+    pub edits: EditSettings,
     /// Bounds of commands.
     pub commands: CommandSettings,
     /// What commands see of the environment.
@@ -49,8 +51,15 @@ impl Seen {
         for artifact in outcome.artifacts() {
             match artifact {
                 Artifact::Read { path, digest } => seen.insert(path.clone(), digest.clone()),
-                Artifact::Wrote(receipt) => seen.insert(receipt.path.clone(), receipt.after.clone()),
-                Artifact::Plan(_) | Artifact::MayHaveChanged | Artifact::StepUpdate { .. } => None,
+                Artifact::Wrote(receipt) => match &receipt.after {
+                    Some(digest) => seen.insert(receipt.path.clone(), digest.clone()),
+                    None => seen.remove(&receipt.path),
+                },
+                Artifact::Plan(_)
+                | Artifact::MayHaveChanged
+                | Artifact::Changed(_)
+                | Artifact::SyntaxError { .. }
+                | Artifact::StepUpdate { .. } => None,
             };
         }
     }
@@ -77,6 +86,11 @@ impl EffectCx {
     /// The plan that is carried out.
     pub fn plan(&self) -> Option<&ApprovedPlan> {
         self.plan.as_deref()
+    }
+
+    /// Bounds of changes.
+    pub fn edits(&self) -> &EditSettings {
+        &self.around.edits
     }
 
     /// Bounds of commands.
@@ -159,32 +173,61 @@ impl WriteCx {
         &self.cx
     }
 
-    /// Puts `content` in the place of the file that was `found`, as a whole or not at all, after its old content is in
-    /// the journal. Blocks.
+    /// Makes the changes, all or none, each as a whole or not at all, after what stands there is in the journal. Blocks.
     ///
     /// # Errors
-    /// When the grant does not name the path, when the old content could not be kept, or when the system says no.
-    pub fn replace(
-        &self,
-        path: &WorkspacePath,
-        found: &Found,
-        content: &[u8],
-        pass: &str,
-    ) -> Result<Receipt, ToolError> {
-        let leave = match self.grant.effect() {
-            Effect::Write { paths, .. } => paths.iter().any(|granted| granted == path.relative()),
+    /// When the grant does not name a path, when what stands there could not be kept, or when the system says no. What
+    /// was changed before is then put back; if even that fails, no call of the session may act any more.
+    pub fn change(&self, changes: &[Change]) -> Result<Vec<Receipt>, ToolError> {
+        let leave = |path: &str| match self.grant.effect() {
+            Effect::Write { paths, .. } => paths.iter().any(|granted| granted == path),
             Effect::Nothing | Effect::Command { .. } | Effect::Remote { .. } => false,
         };
-        if !leave {
+        if let Some(change) = changes.iter().find(|change| !leave(change.path.relative())) {
             return Err(ToolError::new(
                 ErrorKind::Permission,
-                format!("Leave was not given to write {}. Nothing was changed.", path.relative()),
+                format!("Leave was not given to write {}. Nothing was changed.", change.path.relative()),
             ));
         }
-        let before = found.content();
-        self.cx.journal().before_image(self.grant.call(), path.relative(), before)?;
-        let mode = file::replace(path, found, content)?;
-        Ok(file::receipt(path.relative(), pass, before, content, mode))
+        let act = &self.grant.call().id;
+        let turnovers: Vec<_> = changes.iter().map(Change::turnover).collect();
+        self.cx.journal().turning(act, &turnovers)?;
+        let workspace = &self.cx.read().workspace;
+        for (at, change) in changes.iter().enumerate() {
+            if let Err(fault) = file::put(workspace, &change.path, &change.found, &change.then, act) {
+                return Err(self.put_back(changes.get(..at).unwrap_or_default(), fault));
+            }
+        }
+        Ok(changes.iter().map(Change::receipt).collect())
+    }
+
+    fn put_back(&self, done: &[Change], mut fault: ToolError) -> ToolError {
+        let workspace = &self.cx.read().workspace;
+        for change in done.iter().rev() {
+            let now = Found { image: change.then.clone(), ..change.found.clone() };
+            let put = file::put(workspace, &change.path, &now, &change.found.image, &self.grant.call().id);
+            if let Err(second) = put {
+                let why = format!(
+                    "a change of several files failed half way ({}), and {} could not be put back: {}",
+                    fault.text,
+                    change.path.relative(),
+                    second.text
+                );
+                // The alert reaches the person in any case; without the log it only lasts as long as this run.
+                _ = self.cx.journal().halt(&why);
+                fault.text = format!(
+                    "{why} Nothing more is written in this session, so that the user can look at it. Say what happened."
+                );
+                return fault;
+            }
+            if let Some(top) = &change.new_folder {
+                file::remove_new_folders(workspace, change.path.relative(), top);
+            }
+        }
+        if !done.is_empty() {
+            fault.text.push_str(" The files that this call changed before are as they were, too.");
+        }
+        fault
     }
 
     /// Runs the command that leave was given to.

@@ -27,22 +27,26 @@ pub enum Refused {
 ///
 /// # Errors
 /// See [`Refused`]. `old` must not be empty; an empty one is not found.
-pub fn edit(file: &[u8], old: &[u8], new: &[u8], extent: Extent) -> Result<Edited, Refused> {
-    let (old, new) = (plain(old), plain(new));
+pub fn edit(file: &[u8], wanted: &Wanted<'_>) -> Result<Edited, Refused> {
+    let (old, new, extent) = (plain(wanted.old), plain(wanted.new), wanted.extent);
     if old == new {
         return Err(Refused::Identical);
     }
     let text = Lines::of(file);
-    let places = find_all(&text.plain, &old);
-    let pass = match (extent, places.as_slice()) {
-        (_, []) => return Err(Refused::NotFound),
-        (Extent::One, [_]) => "exact",
-        (Extent::One, _) => {
-            let line = |at: &usize| 1 + count_newlines(text.plain.get(..*at).unwrap_or_default());
-            return Err(Refused::Ambiguous(places.iter().map(line).collect()));
-        }
-        (Extent::All, _) => "all",
+    let mut places = find_all(&text.plain, &old);
+    let pass = match extent {
+        Extent::All => "all",
+        Extent::One => "exact",
     };
+    if places.is_empty() {
+        return Err(Refused::NotFound);
+    }
+    if extent == Extent::One && places.len() > 1 {
+        let line = |at: &usize| 1 + count_newlines(text.plain.get(..*at).unwrap_or_default());
+        let lines: Vec<usize> = places.iter().map(line).collect();
+        let Some(nearest) = nearest(&lines, wanted.near_line) else { return Err(Refused::Ambiguous(lines)) };
+        places = places.into_iter().skip(nearest).take(1).collect();
+    }
     let mut content = Vec::with_capacity(file.len() + new.len());
     let mut copied = 0;
     for at in places {
@@ -58,6 +62,32 @@ pub fn edit(file: &[u8], old: &[u8], new: &[u8], extent: Extent) -> Result<Edite
     }
     content.extend_from_slice(file.get(copied..).unwrap_or_default());
     Ok(Edited { content, pass })
+}
+
+/// What is to be replaced by what.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The text to replace.
+    pub old: &'a [u8],
+    /// The text to put in its place.
+    pub new: &'a [u8],
+    /// One place, or all.
+    pub extent: Extent,
+    /// The line (counted from 1) that tells equal places apart.
+    pub near_line: Option<usize>,
+}
+
+/// The one of `lines` that is nearest to `line`; `None` when two are equally near.
+fn nearest(lines: &[usize], line: Option<usize>) -> Option<usize> {
+    let line = line?;
+    let mut by_distance: Vec<(usize, usize)> =
+        lines.iter().enumerate().map(|(index, at)| (at.abs_diff(line), index)).collect();
+    by_distance.sort_unstable();
+    match by_distance.as_slice() {
+        [(first, index), (second, _), ..] if first < second => Some(*index),
+        [(_, index)] => Some(*index),
+        _ => None,
+    }
 }
 
 /// Whether an edit is for one place or for all.

@@ -1,44 +1,45 @@
 //! Files as write tools change them: as a whole or not at all, with everything kept that was not asked to change.
 
-use std::fs::{self, File, Metadata, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 
-use tandem_shared::call::{ErrorKind, Receipt, ToolError};
+use rustix::fs::FileType;
+use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::digest::Digest;
-use tandem_shared::workspace::{PathError, Workspace, WorkspacePath};
+use tandem_shared::image::{Image, Imaged};
+use tandem_shared::workspace::{PathError, Workspace, WorkspacePath, slashed};
 
-use crate::diff;
+use crate::beneath::{Kind, Like, NoFolder, Place, Standing};
 
-/// What stands at a path.
-#[derive(Debug)]
-pub enum Found {
-    /// Nothing.
-    Missing,
-    /// A regular file.
-    File {
-        /// All its bytes.
-        content: Vec<u8>,
-        /// Its rights and owner.
-        meta: Metadata,
-    },
+/// What stands at a path, with what a replacement takes over.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The thing itself.
+    pub image: Image<Vec<u8>>,
+    /// Owner and group, if anything stands there.
+    pub owner: Option<(u32, u32)>,
+    /// How many names the file has beside this one; they keep the old content when it is replaced.
+    pub other_names: u64,
 }
 
 impl Found {
-    /// The bytes, if there is a file.
-    pub fn content(&self) -> Option<&[u8]> {
-        match self {
-            Found::Missing => None,
-            Found::File { content, .. } => Some(content),
-        }
+    const NOTHING: Found = Found { image: Image::Missing, owner: None, other_names: 0 };
+
+    fn of(kind: &Kind, image: Image<Vec<u8>>) -> Found {
+        Found { image, owner: Some(kind.owner), other_names: kind.names.saturating_sub(1) }
     }
 
-    /// How many names the file has beside this one; they keep the old content when it is replaced.
-    pub fn other_names(&self) -> u64 {
-        match self {
-            Found::Missing => 0,
-            Found::File { meta, .. } => meta.nlink().saturating_sub(1),
+    /// The bytes, if there is a file.
+    pub fn content(&self) -> Option<&[u8]> {
+        self.image.content().map(Vec::as_slice)
+    }
+
+    /// The mode bits of the file; those of a new file where there is none.
+    pub fn mode(&self) -> u32 {
+        match &self.image {
+            Image::File { mode, .. } => *mode,
+            Image::Missing | Image::Link { .. } => crate::beneath::usual_mode(),
         }
     }
 }
@@ -46,19 +47,35 @@ impl Found {
 /// Bytes at the start of a file in which a NUL byte means that it is not text.
 const SNIFF: usize = 8 * 1024;
 
-/// Proves that `path` may be written: inside the root, and neither git's nor tandem's own.
+/// Proves that the file at `path` may be written: inside the root with links followed, and neither git's nor tandem's
+/// own.
 ///
 /// # Errors
 /// [`ErrorKind::OutsideRoot`] otherwise.
 pub fn resolve(workspace: &Workspace, path: &str) -> Result<WorkspacePath, ToolError> {
-    let resolved = workspace.resolve(path).map_err(|error| match error {
+    may_be_written(workspace.resolve(path).map_err(unresolved)?)
+}
+
+/// The same for the name itself: a link at its end is not followed.
+///
+/// # Errors
+/// [`ErrorKind::OutsideRoot`] otherwise.
+pub fn resolve_name(workspace: &Workspace, path: &str) -> Result<WorkspacePath, ToolError> {
+    may_be_written(workspace.resolve_name(path).map_err(unresolved)?)
+}
+
+fn unresolved(error: PathError) -> ToolError {
+    match error {
         PathError::Outside { .. } => {
             ToolError::new(ErrorKind::OutsideRoot, format!("{error}. Nothing was changed."))
         }
         PathError::Malformed(_) => ToolError::new(ErrorKind::InvalidArguments, format!("{error}.")),
         PathError::Io { .. } => ToolError::new(ErrorKind::Io, format!("{error}.")),
-    })?;
-    let owner = resolved.relative().split('/').enumerate().find_map(|(at, part)| {
+    }
+}
+
+fn may_be_written(path: WorkspacePath) -> Result<WorkspacePath, ToolError> {
+    let owner = path.relative().split('/').enumerate().find_map(|(at, part)| {
         if part.eq_ignore_ascii_case(".git") {
             return Some("git");
         }
@@ -69,45 +86,60 @@ pub fn resolve(workspace: &Workspace, path: &str) -> Result<WorkspacePath, ToolE
             ErrorKind::OutsideRoot,
             format!(
                 "{} belongs to {owner} and cannot be written by a tool. Nothing was changed.",
-                resolved.relative()
+                path.relative()
             ),
         )),
-        None => Ok(resolved),
+        None => Ok(path),
     }
 }
 
-/// Reads what stands at `path`. Never opens anything but a regular file. Blocks.
+/// Reads what stands at `path`, and makes sure that it may be replaced or removed. Never opens anything but a regular
+/// file. Blocks.
 ///
 /// # Errors
-/// When it is no regular file, is read-only, or cannot be read.
-pub fn load(path: &WorkspacePath) -> Result<Found, ToolError> {
+/// When it is neither a regular file nor a link, is read-only, has more than `most` bytes, or cannot be read.
+pub fn load(workspace: &Workspace, path: &WorkspacePath, most: u64) -> Result<Found, ToolError> {
     let name = path.relative();
     let refused = |kind, text: String| Err(ToolError::new(kind, text));
-    let meta = match fs::metadata(path.absolute()) {
-        Ok(meta) => meta,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Missing),
-        Err(error) => return Err(io_error(name, &error)),
-    };
-    if meta.is_dir() {
-        return refused(ErrorKind::InvalidArguments, format!("{name} is a folder; give the path of a file."));
+    if name == "." {
+        return refused(ErrorKind::InvalidArguments, "The root is a folder; give the path of a file.".into());
     }
-    if !meta.is_file() {
-        return refused(
+    let place = Place::of(workspace, path, NoFolder::Missing).map_err(|error| io_error(name, &error))?;
+    let Some(place) = place else { return Ok(Found::NOTHING) };
+    let kind = place.kind().map_err(|error| io_error(name, &error))?;
+    match kind {
+        None => Ok(Found::NOTHING),
+        Some(kind) if kind.file_type == FileType::Directory => {
+            refused(ErrorKind::InvalidArguments, format!("{name} is a folder; give the path of a file."))
+        }
+        Some(kind) if kind.file_type == FileType::Symlink => {
+            let target = place.read_link().map_err(|error| io_error(name, &error))?;
+            Ok(Found::of(&kind, Image::Link { target }))
+        }
+        Some(kind) if kind.file_type != FileType::RegularFile => refused(
             ErrorKind::InvalidArguments,
             format!("{name} is not a regular file, so it cannot be written."),
-        );
-    }
-    if meta.permissions().readonly() {
-        return refused(
+        ),
+        Some(kind) if kind.mode & 0o222 == 0 => refused(
             ErrorKind::Permission,
             format!(
                 "{name} is read-only (mode {:04o}). Nothing was changed. Leave it, or ask the user.",
-                meta.mode() & 0o7777
+                kind.mode
             ),
-        );
+        ),
+        Some(kind) if kind.bytes > most => refused(
+            ErrorKind::TooLarge,
+            format!(
+                "{name} has {} bytes, and files over {most} bytes are not changed by tools (edits.file_bytes). \
+                 Nothing was changed. Use a command for it, or ask the user.",
+                kind.bytes
+            ),
+        ),
+        Some(_) => {
+            let (kind, content) = place.read().map_err(|error| io_error(name, &error))?;
+            Ok(Found::of(&kind, Image::File { content, mode: kind.mode }))
+        }
     }
-    let content = fs::read(path.absolute()).map_err(|error| io_error(name, &error))?;
-    Ok(Found::File { content, meta })
 }
 
 /// Whether `content` is not text.
@@ -115,120 +147,109 @@ pub fn is_binary(content: &[u8]) -> bool {
     content.iter().take(SNIFF).any(|&byte| byte == 0)
 }
 
-/// Writes `content` to a new file beside `path`, makes it durable, gives it the old file's rights and owner, and moves
-/// it into place. Answers the mode bits. Blocks.
+/// Puts `then` in the place of what was `found`. `act` tells this write from others, so that what it leaves behind when
+/// it is cut off can be found again. Blocks.
 ///
 /// # Errors
-/// When the system says no; then `path` is as it was.
-pub fn replace(path: &WorkspacePath, found: &Found, content: &[u8]) -> Result<u32, ToolError> {
-    write_beside(path.absolute(), found, content).map_err(|error| {
+/// When the system says no; then what stood there still stands.
+pub fn put(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    found: &Found,
+    then: &Image<Vec<u8>>,
+    act: &str,
+) -> Result<(), ToolError> {
+    let temp = temp_name(act, path.relative(), then.digested().digest().as_ref());
+    put_at(workspace, path, found, then, &temp).map_err(|error| {
         let mut fault = io_error(path.relative(), &error);
-        fault.text.push_str(" The file is as it was.");
+        fault.text.push_str(" It is as it was.");
         fault
     })
 }
 
-fn write_beside(path: &Path, found: &Found, content: &[u8]) -> io::Result<u32> {
-    let folder =
-        path.parent().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it has no folder"))?;
-    fs::create_dir_all(folder)?;
-    // The umask takes its share of this, as it does for any new file.
-    let mut temp = tempfile::Builder::new()
-        .prefix(".tandem-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    temp.write_all(content)?;
-    if let Found::File { meta, .. } = found {
-        let new = temp.as_file().metadata()?;
-        if (new.uid(), new.gid()) != (meta.uid(), meta.gid()) {
-            fchown(temp.as_file(), Some(meta.uid()), Some(meta.gid()))?;
+fn put_at(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    found: &Found,
+    then: &Image<Vec<u8>>,
+    temp: &OsString,
+) -> io::Result<()> {
+    let missing = if *then == Image::Missing { NoFolder::Missing } else { NoFolder::Make };
+    let Some(place) = Place::of(workspace, path, missing)? else { return Ok(()) };
+    let standing = if found.image == Image::Missing { Standing::Nothing } else { Standing::Replaced };
+    match then {
+        Image::Missing => place.remove(),
+        Image::Link { target } => place.put_link(target, temp, standing),
+        Image::File { content, mode } => {
+            place.put_file(content, temp, Like { mode: *mode, owner: found.owner, standing })
         }
-        // After the owner, because a change of owner clears the set-id bits.
-        temp.as_file().set_permissions(Permissions::from_mode(meta.mode() & 0o7777))?;
     }
-    temp.as_file().sync_all()?;
-    let mode = temp.as_file().metadata()?.mode() & 0o7777;
-    match found {
-        Found::File { .. } => temp.persist(path).map_err(|error| error.error)?,
-        // Somebody may have made the file since it was looked for.
-        Found::Missing => temp.persist_noclobber(path).map_err(|error| error.error)?,
-    };
-    File::open(folder)?.sync_all()?;
-    Ok(mode)
 }
 
-fn io_error(name: &str, error: &io::Error) -> ToolError {
+/// The topmost folder that has to be made to put something at `path`, relative to the root.
+pub fn new_folder(workspace: &Workspace, path: &WorkspacePath) -> Option<String> {
+    let inside = path.absolute().strip_prefix(workspace.root()).ok()?;
+    let folders: Vec<_> = inside.ancestors().skip(1).collect();
+    let missing = |folder: &&&Path| workspace.root().join(folder).symlink_metadata().is_err();
+    let top = folders.iter().rev().find(missing)?;
+    Some(slashed(top))
+}
+
+/// Removes the folders that were made for `path`, from the lowest up to `top`, as far as they are empty.
+pub fn remove_new_folders(workspace: &Workspace, path: &str, top: &str) {
+    let mut folder = path;
+    while let Some((above, _)) = folder.rsplit_once('/') {
+        folder = above;
+        let removed = workspace.resolve_name(folder).ok().and_then(|path| {
+            let place = Place::of(workspace, &path, NoFolder::Missing).ok()??;
+            place.remove_folder().ok()
+        });
+        if removed.is_none() || folder == top {
+            return;
+        }
+    }
+}
+
+/// After a crash: removes what a write left under its temporary name, and says what stands at its path.
+pub fn after_crash(workspace: &Workspace, imaged: &Imaged) -> Image<Digest> {
+    let look = || -> Option<Image<Digest>> {
+        let path = workspace.resolve_name(&imaged.path).ok()?;
+        if let Some(place) = Place::of(workspace, &path, NoFolder::Missing).ok()? {
+            place.sweep(&temp_name(&imaged.call_id, &imaged.path, imaged.after.digest().as_ref()));
+        }
+        Some(stands(workspace, &path).ok()?.image.digested())
+    };
+    look().unwrap_or(Image::Missing)
+}
+
+/// What stands at a path, whatever may be done with it.
+///
+/// # Errors
+/// When it is neither a regular file nor a link, or cannot be read.
+pub fn stands(workspace: &Workspace, path: &WorkspacePath) -> io::Result<Found> {
+    let Some(place) = Place::of(workspace, path, NoFolder::Missing)? else { return Ok(Found::NOTHING) };
+    match place.kind()? {
+        None => Ok(Found::NOTHING),
+        Some(kind) if kind.file_type == FileType::Symlink => {
+            Ok(Found::of(&kind, Image::Link { target: place.read_link()? }))
+        }
+        Some(_) => {
+            let (kind, content) = place.read()?;
+            Ok(Found::of(&kind, Image::File { content, mode: kind.mode }))
+        }
+    }
+}
+
+pub fn temp_name(act: &str, path: &str, after: Option<&Digest>) -> OsString {
+    let after = after.map(Digest::as_str).unwrap_or_default();
+    format!(".tandem-{}", Digest::of(format!("{act}\n{path}\n{after}")).short()).into()
+}
+
+/// A fault of the system, worded for the model.
+pub fn io_error(name: &str, error: &io::Error) -> ToolError {
     let kind = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorKind::Permission,
         _ => ErrorKind::Io,
     };
     ToolError::new(kind, format!("{name}: {error}."))
-}
-
-/// What a write did.
-pub fn receipt(path: &str, pass: &str, before: Option<&[u8]>, after: &[u8], mode: u32) -> Receipt {
-    let change = diff::of(path, before, after);
-    Receipt {
-        path: path.to_owned(),
-        pass: pass.to_owned(),
-        before: before.map(Digest::of),
-        after: Digest::of(after),
-        bytes_before: before.map_or(0, |before| before.len() as u64),
-        bytes_after: after.len() as u64,
-        lines: change.lines,
-        added: change.added,
-        removed: change.removed,
-        encoding: encoding(after).to_owned(),
-        line_end: line_end(after).to_owned(),
-        mode: format!("{mode:04o}"),
-        diff: change.text,
-    }
-}
-
-fn encoding(content: &[u8]) -> &'static str {
-    match std::str::from_utf8(content) {
-        Err(_) => "bytes",
-        Ok(text) if text.starts_with('\u{feff}') => "utf-8-bom",
-        Ok(_) => "utf-8",
-    }
-}
-
-fn line_end(content: &[u8]) -> &'static str {
-    let all = content.iter().filter(|&&byte| byte == b'\n').count();
-    let crlf = content.windows(2).filter(|pair| pair == b"\r\n").count();
-    match (all, crlf) {
-        (0, _) => "none",
-        (_, 0) => "lf",
-        (all, crlf) if all == crlf => "crlf",
-        _ => "mixed",
-    }
-}
-
-/// What the model reads of a write.
-pub fn told(receipt: &Receipt, found: &Found) -> String {
-    let (first, last) = receipt.lines;
-    let place = match (receipt.added, first == last) {
-        (0, _) => format!("at line {first}"),
-        (_, true) => format!("line {first}"),
-        (_, false) => format!("lines {first}-{last}"),
-    };
-    let verb = match receipt.pass.as_str() {
-        "created" => "Created",
-        "overwritten" => "Overwrote",
-        _ => "Edited",
-    };
-    let mut text = format!(
-        "{verb} {}: {place}, +{} -{} ({} match, {} bytes).",
-        receipt.path, receipt.added, receipt.removed, receipt.pass, receipt.bytes_after
-    );
-    if matches!(verb, "Created" | "Overwrote") {
-        text = format!(
-            "{verb} {}: {} bytes, +{} -{}, content as given.",
-            receipt.path, receipt.bytes_after, receipt.added, receipt.removed
-        );
-    }
-    if found.other_names() > 0 {
-        text.push_str(" The file had other names (hard links), which keep the old content.");
-    }
-    text
 }

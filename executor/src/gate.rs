@@ -62,6 +62,7 @@ pub struct Gate {
     plan: Option<Arc<ApprovedPlan>>,
     person: Arc<dyn Person>,
     remembered: Remembered,
+    ask_over_files: usize,
 }
 
 /// What a person said "always" to in a session. Cheap to clone; the clones share it.
@@ -138,7 +139,15 @@ impl Gate {
         plan: Option<Arc<ApprovedPlan>>,
         person: Arc<dyn Person>,
     ) -> Gate {
-        Gate { workspace, stance, rules, plan, person, remembered: Remembered::default() }
+        let remembered = Remembered::default();
+        Gate { workspace, stance, rules, plan, person, remembered, ask_over_files: usize::MAX }
+    }
+
+    /// The same gate, which asks about every call that changes more files than this.
+    #[must_use]
+    pub fn asking_over(mut self, files: usize) -> Gate {
+        self.ask_over_files = files;
+        self
     }
 
     /// The same gate, with what a person said "always" to before.
@@ -183,7 +192,7 @@ impl Gate {
     fn rule(&self, effect: &Effect) -> Ruling {
         match effect {
             Effect::Nothing => Ruling::Granted(GrantedBy::NoEffect),
-            Effect::Write { paths, .. } => self.rule_write(paths),
+            Effect::Write { paths, .. } => self.rule_write(paths, effect),
             Effect::Command { command } => self.rule_command(command),
             Effect::Remote { service } => {
                 self.rule_by_mode(Kind::Remote, &format!("it calls the service {service}"))
@@ -191,9 +200,19 @@ impl Gate {
         }
     }
 
-    fn rule_write(&self, paths: &[String]) -> Ruling {
+    fn rule_write(&self, paths: &[String], effect: &Effect) -> Ruling {
         if let Stance::Mode(Approval::Plan) = self.stance {
             return Ruling::Denied(PLAN_MODE.to_owned());
+        }
+        if paths.len() > self.ask_over_files && !matches!(self.stance, Stance::OwnAct) {
+            let what = format!("in one call {}", effect.summary().unwrap_or_default());
+            return match self.stance {
+                Stance::Mode(Approval::Strict) => self.rule_by_mode(Kind::Write, &what),
+                _ => Ruling::Ask(format!(
+                    "{what}, and more than {} files at once are always asked about (edits.ask_over_files)",
+                    self.ask_over_files
+                )),
+            };
         }
         let named = |path: &String| {
             let plan = self.plan.as_deref().map(ApprovedPlan::plan);

@@ -4,11 +4,14 @@
 //! in the journal, and only then does the tool get the means to act. This crate never prints, never reads an
 //! environment variable and never asks for the current folder.
 
+mod beneath;
 mod cx;
 mod environment;
 mod diff;
 mod edit;
 mod file;
+mod change;
+mod syntax;
 mod gate;
 mod known;
 mod nearest;
@@ -21,16 +24,19 @@ mod tool;
 mod toolbox;
 mod tools;
 
+pub use change::Change;
 pub use cx::{EffectCx, Knowledge, Surroundings, WriteCx};
 pub use environment::Environment;
-pub use file::Found;
+pub use file::{Found, after_crash};
 pub use gate::{Gate, Grant, Remembered, check_rules};
 pub use overseer::PlanOverseer;
 pub use process::{End, Ended, Leftovers, Limits};
 pub use proof::run_check;
 pub use tool::{WriteTool, WriteTools};
 pub use toolbox::ExecutorToolbox;
-pub use tools::{EditFile, RunCommand, UpdateStep, WriteFile, executor_tools, write_tools};
+pub use tools::{
+    DeleteFile, EditFile, MoveFile, MultiEdit, RunCommand, UpdateStep, WriteFile, executor_tools, write_tools,
+};
 
 #[cfg(test)]
 #[path = "../../tests/support/cases.rs"]

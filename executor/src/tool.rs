@@ -87,6 +87,14 @@ async fn run_gated(
     cx: EffectCx,
 ) -> Result<Outcome, ToolError> {
     let Prepared { effect, act } = tool.prepare(call, cx.clone()).await?;
+    if effect != Effect::Nothing
+        && let Some(why) = cx.journal().halted()
+    {
+        return Ok(Outcome::Denied(format!(
+            "Denied: nothing more is changed in this session, because {why}. Nothing was run. Say so, and leave the rest to \
+             the user."
+        )));
+    }
     let interrupt = &cx.read().interrupt;
     let judged = tokio::select! {
         biased;

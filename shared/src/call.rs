@@ -239,6 +239,15 @@ pub enum Artifact {
     Wrote(Receipt),
     /// A command ran that does more than look: files may have changed.
     MayHaveChanged,
+    /// A command changed a file; the agent has not seen its new content.
+    Changed(Receipt),
+    /// A write left a syntax error that the file did not have before.
+    SyntaxError {
+        /// Relative to the root, with forward slashes.
+        path: String,
+        /// Counted from 1.
+        line: usize,
+    },
     /// A plan was drafted; this ends the planner's loop.
     Plan(Plan),
     /// The model says where a plan step stands.
@@ -257,12 +266,13 @@ pub enum Artifact {
 pub struct Receipt {
     /// Relative to the root, with forward slashes.
     pub path: String,
-    /// How the place was found: `exact`, `all`, `created` or `overwritten`.
+    /// How the place was found: a pass of the edit (`exact`, `line_trimmed`, …), or what else was done: `created`,
+    /// `overwritten`, `patched`, `deleted`, `moved` or `command`.
     pub pass: String,
     /// Digest of the content before; `None` for a new file.
     pub before: Option<Digest>,
-    /// Digest of the content after.
-    pub after: Digest,
+    /// Digest of the content after; `None` when no file stands there any more.
+    pub after: Option<Digest>,
     /// Size before in bytes.
     pub bytes_before: u64,
     /// Size after in bytes.

@@ -202,7 +202,10 @@ impl History {
             | Record::Said { .. }
             | Record::Unsaid { .. }
             | Record::Started { .. }
-            | Record::Imaged { .. }
+            | Record::Imaged(_)
+            | Record::Settled { .. }
+            | Record::Undone { .. }
+            | Record::Halted { .. }
             | Record::Planned { .. }
             | Record::Decided { .. }
             | Record::Checked { .. }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::{ToolCall, ToolError};
 use crate::digest::Digest;
+use crate::image::Turnover;
 
 /// Who or what gave leave to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,11 +32,21 @@ pub trait Journal: Send + Sync {
     /// When the mark could not be made durable; then the call must not act.
     fn started(&self, call: &ToolCall, by: GrantedBy) -> Result<(), ToolError>;
 
-    /// Keeps a file's content before it is changed; `None` when the file does not exist.
+    /// Keeps what stands at the paths that `act` (a call's id, or that of taking back) is about to change, and what it
+    /// is to put there: all of it, or nothing.
     ///
     /// # Errors
-    /// When it could not be made durable; then the file must not be changed.
-    fn before_image(&self, call: &ToolCall, path: &str, content: Option<&[u8]>) -> Result<(), ToolError>;
+    /// When it could not be made durable; then nothing must be changed.
+    fn turning(&self, act: &str, turnovers: &[Turnover<'_>]) -> Result<(), ToolError>;
+
+    /// Stops all further acts of the session: taking back failed, and the scene is left for a person.
+    ///
+    /// # Errors
+    /// When it could not be made durable.
+    fn halt(&self, why: &str) -> Result<(), ToolError>;
+
+    /// Why no call may act any more, if so.
+    fn halted(&self) -> Option<String>;
 
     /// The digest of the file's content when the agent last read or wrote it in this session.
     fn last_seen(&self, path: &str) -> Option<Digest>;

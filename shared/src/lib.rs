@@ -12,6 +12,7 @@ pub mod plan;
 pub mod proof;
 pub mod call;
 pub mod tool;
+pub mod image;
 pub mod journal;
 pub mod settings;
 pub mod model;

@@ -38,6 +38,12 @@ pub enum Effect {
     Write {
         /// Relative to the root.
         paths: Vec<String>,
+        /// Lines that would be added.
+        added: usize,
+        /// Lines that would be removed.
+        removed: usize,
+        /// Files that would be deleted.
+        deleted: usize,
         /// Unified diff of what would change.
         diff: String,
     },
@@ -51,6 +57,28 @@ pub enum Effect {
         /// Its name.
         service: String,
     },
+}
+
+impl Effect {
+    /// What a write would do, in one line: files, lines and risk. `None` for what is no write.
+    pub fn summary(&self) -> Option<String> {
+        let Effect::Write { paths, added, removed, deleted, .. } = self else { return None };
+        let files = match paths.len() {
+            1 => "1 file changes".to_owned(),
+            count => format!("{count} files change"),
+        };
+        // What goes is what can be missed afterwards.
+        let risk = match (deleted, removed > added) {
+            (0, false) => "low",
+            (0, true) => "medium: more lines go than come",
+            _ => "high: files are deleted",
+        };
+        let deleted = match deleted {
+            0 => String::new(),
+            count => format!(", {count} of them deleted"),
+        };
+        Some(format!("{files}{deleted}, +{added} -{removed} lines, risk {risk}"))
+    }
 }
 
 /// What a person answered.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::{Outcome, ToolCall};
 use crate::digest::Digest;
+use crate::image::{Image, Imaged};
 use crate::journal::GrantedBy;
 use crate::model::{Finish, OwnFields, Usage};
 use crate::plan::{Approver, Plan};
@@ -91,14 +92,34 @@ pub enum Record {
         /// Who gave leave.
         by: GrantedBy,
     },
-    /// A file's content was kept before it is changed.
-    Imaged {
-        /// The call that changes it.
+    /// What stands at a path was kept before it is changed.
+    Imaged(Imaged),
+    /// After a crash: what stands at a path that a call was about to change.
+    Settled {
+        /// The call.
         call_id: String,
         /// Relative to the root.
         path: String,
-        /// The blob with the content; `None` when there was no file.
-        blob: Option<Digest>,
+        /// What stood there before the call.
+        before: Image<Digest>,
+        /// What stands there now.
+        now: Image<Digest>,
+    },
+    /// Changes were taken back, or a taking back was.
+    Undone {
+        /// Its own id, under which it can be taken back itself.
+        id: String,
+        /// The calls, or the earlier taking back, that it takes back.
+        of: Vec<String>,
+        /// Who or what wanted it, in words.
+        why: String,
+        /// What stands now at each path that was touched.
+        restored: BTreeMap<String, Image<Digest>>,
+    },
+    /// Taking back failed half way: no call of this session may act any more.
+    Halted {
+        /// What failed.
+        why: String,
     },
     /// A call got its outcome.
     Stepped {

@@ -159,6 +159,20 @@ pub enum PlanMode {
     Never,
 }
 
+/// `[edits]`: bounds of changes, and of what can be taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditSettings {
+    /// Files that one call may change without a question of its own.
+    pub ask_over_files: usize,
+    /// Bytes of a file that tools change at most.
+    pub file_bytes: u64,
+    /// Bytes of a file up to which what a command does to it can be taken back.
+    pub cover_file_bytes: u64,
+    /// Seconds that finding out what a command changed may take, before and after it; 0 leaves it out.
+    pub cover_s: u64,
+}
+
 /// `[commands]`: bounds and rules of `run_command`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

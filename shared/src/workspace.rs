@@ -94,11 +94,30 @@ impl Workspace {
         if path.contains('\0') || path.is_empty() {
             return Err(PathError::Malformed(path.to_owned()));
         }
-        let outside = || PathError::Outside { path: path.to_owned(), root: self.root.display().to_string() };
+        self.prove(path, real_path(&self.root.join(path)))
+    }
+
+    /// The same for the name itself: a symbolic link at the end of the path is not followed.
+    ///
+    /// # Errors
+    /// As of [`Workspace::resolve`].
+    pub fn resolve_name(&self, path: &str) -> Result<WorkspacePath, PathError> {
         let joined = self.root.join(path);
-        let absolute = real_path(&joined)
-            .map_err(|source| PathError::Io { path: path.to_owned(), source })?
-            .ok_or_else(outside)?;
+        let (Some(folder), Some(Component::Normal(name))) =
+            (joined.parent(), joined.components().next_back())
+        else {
+            return self.resolve(path);
+        };
+        if path.contains('\0') || path.is_empty() {
+            return Err(PathError::Malformed(path.to_owned()));
+        }
+        self.prove(path, real_path(folder).map(|folder| folder.map(|folder| folder.join(name))))
+    }
+
+    fn prove(&self, path: &str, real: io::Result<Option<PathBuf>>) -> Result<WorkspacePath, PathError> {
+        let outside = || PathError::Outside { path: path.to_owned(), root: self.root.display().to_string() };
+        let absolute =
+            real.map_err(|source| PathError::Io { path: path.to_owned(), source })?.ok_or_else(outside)?;
         let inside = absolute.strip_prefix(&self.root).map_err(|_| outside())?;
         let relative = match slashed(inside) {
             empty if empty.is_empty() => ".".to_owned(),
@@ -186,6 +205,27 @@ mod tests {
         check("in", Some("sub/a.txt"));
         check(".", Some("."));
         check("new/deep/file", Some("new/deep/file"));
+    }
+
+    #[test]
+    fn a_name_is_not_followed() {
+        let root = tempfile::tempdir().unwrap();
+        symlink("/etc", root.path().join("out")).unwrap();
+        std::fs::create_dir(root.path().join("sub")).unwrap();
+        symlink("../out", root.path().join("sub/link")).unwrap();
+        let workspace = Workspace::open(root.path()).unwrap();
+        let check = |path: &str, expect: Option<&str>| {
+            let got = workspace.resolve_name(path).ok().map(|found| found.relative().to_owned());
+            assert_eq!(got.as_deref(), expect, "{path}");
+        };
+        check("out", Some("out"));
+        check("sub/./link", Some("sub/link"));
+        check("sub/new", Some("sub/new"));
+        check("out/passwd", None);
+        check("sub/link/passwd", None);
+        check("sub/..", Some("."));
+        check("..", None);
+        check("", None);
     }
 
     #[test]

@@ -85,7 +85,23 @@ fn shown(entry: &Entry) -> String {
         Record::Started { call_id, by } => {
             format!("{time} {call_id} acts, leave given by {by:?}\n").to_lowercase()
         }
-        Record::Imaged { path, .. } => format!("{time} kept {path} as it was\n"),
+        Record::Imaged(imaged) => format!("{time} kept {} as it was\n", words::one_line(&imaged.path)),
+        Record::Settled { path, before, now, .. } => {
+            let what = if before == now { "as it was before" } else { "changed" };
+            format!("{time} after the crash {} is {what}\n", words::one_line(path))
+        }
+        Record::Undone { id, of, why, restored } => {
+            let files: Vec<&str> = restored.keys().map(String::as_str).collect();
+            format!(
+                "{time} {id} took back {} ({}): {}\n",
+                of.join(", "),
+                words::one_line(why),
+                words::one_line(&files.join(", "))
+            )
+        }
+        Record::Halted { why } => {
+            format!("{time} ALERT, nothing more is changed: {}\n", words::one_line(why))
+        }
         Record::Stepped { call_id, outcome, audit } => block(
             format!("{time} {call_id} {}: {} in {} ms", audit.tool, outcome.as_str(), audit.duration_ms),
             outcome.content(),

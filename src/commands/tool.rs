@@ -8,6 +8,7 @@ use tandem_executor::{ExecutorToolbox, Gate, Surroundings, write_tools};
 use tandem_planner::planner_tools;
 use tandem_shared::call::{Outcome, ToolCall, ToolError};
 use tandem_shared::digest::Digest;
+use tandem_shared::image::Turnover;
 use tandem_shared::interrupt::{Cause, Interrupt};
 use tandem_shared::journal::{GrantedBy, Journal};
 use tandem_shared::person::{Nobody, Person};
@@ -89,6 +90,7 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
     let around = Surroundings {
         read,
         journal: Arc::new(ByHand { workspace: scene.workspace.clone(), seen }),
+        edits: config.edits,
         commands: config.commands,
         env,
     };
@@ -144,8 +146,18 @@ impl Journal for ByHand {
     }
 
     /// A person's own act is theirs to take back; no session keeps it.
-    fn before_image(&self, _: &ToolCall, _: &str, _: Option<&[u8]>) -> Result<(), ToolError> {
+    fn turning(&self, _: &str, _: &[Turnover<'_>]) -> Result<(), ToolError> {
         Ok(())
+    }
+
+    fn halt(&self, why: &str) -> Result<(), ToolError> {
+        tell(&format!("ALERT: {why}\n"));
+        Ok(())
+    }
+
+    /// One call is one run: there is nothing that could go on.
+    fn halted(&self) -> Option<String> {
+        None
     }
 
     fn last_seen(&self, path: &str) -> Option<Digest> {

@@ -16,7 +16,7 @@ enum When {
 }
 
 /// The sections and settings, what they could do, and when.
-const PROTECTED: [(&[&str], When, &str); 9] = [
+const PROTECTED: [(&[&str], When, &str); 10] = [
     (&["providers"], When::Set, "decides where your code and your keys are sent, or runs a command"),
     (&["environment"], When::Set, "decides where your code and your keys are sent"),
     (&["commands", "allow"], When::Set, "lets commands run without a question"),
@@ -30,6 +30,7 @@ const PROTECTED: [(&[&str], When, &str); 9] = [
         When::Wider(&["always", "auto", "never"]),
         "shows fewer plans than your own setting",
     ),
+    (&["edits", "ask_over_files"], When::Above, "lets more files be changed at once without a question"),
     (&["loop", "time_budget_s"], When::Above, "lifts your own limit"),
     (&["loop", "input_tokens"], When::Above, "lifts your own limit"),
     (&["loop", "max_usd"], When::Above, "lifts your own limit"),

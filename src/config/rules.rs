@@ -9,7 +9,7 @@ use super::layer::{Entry, KeyPath, Layer};
 use super::nearest;
 
 /// Settings that make no sense below 1.
-const AT_LEAST_ONE: [[&str; 2]; 21] = [
+const AT_LEAST_ONE: [[&str; 2]; 23] = [
     ["loop", "planner_rounds"],
     ["loop", "executor_rounds"],
     ["loop", "failing_rounds"],
@@ -28,6 +28,8 @@ const AT_LEAST_ONE: [[&str; 2]; 21] = [
     ["tools", "line_chars"],
     ["tools", "matches"],
     ["tools", "match_chars"],
+    ["edits", "ask_over_files"],
+    ["edits", "file_bytes"],
     ["commands", "output_chars"],
     ["network", "retry_first_ms"],
     ["network", "protocol_faults"],

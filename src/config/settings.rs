@@ -10,7 +10,8 @@ use tandem_router::{Quirks, ToolProtocol};
 use tandem_shared::model::Price;
 use tandem_shared::role::Role;
 use tandem_shared::settings::{
-    Approval, CommandSettings, ContextSettings, LoopSettings, PlanMode, ReadLimits, ThinkingSettings,
+    Approval, CommandSettings, ContextSettings, EditSettings, LoopSettings, PlanMode, ReadLimits,
+    ThinkingSettings,
 };
 
 /// All settings, with every layer merged.
@@ -29,6 +30,8 @@ pub struct Config {
     pub thinking: ThinkingSettings,
     /// Bounds of the read tools.
     pub tools: ReadLimits,
+    /// Bounds of changes, and of what can be taken back.
+    pub edits: EditSettings,
     /// Bounds and rules of commands.
     pub commands: CommandSettings,
     /// Timeouts and retries of providers that set none of their own.

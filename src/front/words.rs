@@ -90,7 +90,9 @@ pub fn question(question: &Question) -> String {
         Question::Approve { call, effect, why } => {
             let what = match effect {
                 Effect::Nothing => String::new(),
-                Effect::Write { diff, .. } => indented(diff),
+                Effect::Write { diff, .. } => {
+                    format!("{}{}\n", indented(diff), effect.summary().unwrap_or_default())
+                }
                 Effect::Command { command } => indented(command),
                 Effect::Remote { service } => indented(service),
             };

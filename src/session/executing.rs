@@ -68,10 +68,12 @@ impl Session {
         let around = Surroundings {
             read: self.read_cx(interrupt),
             journal: self.store.clone(),
+            edits: config.edits.clone(),
             commands: config.commands.clone(),
             env: Arc::new(self.setup.command_env()),
         };
-        let gate = Arc::new(gate.remembering(self.remembered.clone()));
+        let gate =
+            Arc::new(gate.remembering(self.remembered.clone()).asking_over(config.edits.ask_over_files));
         let overseer = PlanOverseer::new(gate.clone(), &around);
         Ok((ExecutorToolbox::new(executor_tools(), gate, around), overseer))
     }

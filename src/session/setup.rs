@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tandem_executor::Environment;
+use tandem_executor::{Environment, after_crash};
 use tandem_router::RouterError;
+use tandem_shared::image::Imaged;
 use tandem_shared::role::Role;
 use tandem_shared::settings::ThinkingMode;
 use tandem_shared::store::{Clock, ProjectStore, SessionStore, StoreError};
@@ -120,7 +121,10 @@ impl Setup {
             Start::New => {
                 SessionStore::create(&folder, self.workspace.root(), crate::VERSION, self.clock.clone())
             }
-            Start::Resume(id) => SessionStore::resume(&folder, id, self.clock.clone()),
+            Start::Resume(id) => {
+                let look = |imaged: &Imaged| after_crash(&self.workspace, imaged);
+                SessionStore::resume(&folder, id, self.clock.clone(), &look)
+            }
         }
     }
 

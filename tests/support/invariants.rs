@@ -22,7 +22,16 @@ pub const READ_TOOLS: [&str; 10] = [
 ];
 
 /// What changes something: never a planner's.
-pub const WRITE_TOOLS: [&str; 4] = ["edit_file", "write_file", "run_command", "update_step"];
+pub const WRITE_TOOLS: [&str; 8] = [
+    "apply_patch",
+    "delete_file",
+    "edit_file",
+    "move_file",
+    "multi_edit",
+    "run_command",
+    "update_step",
+    "write_file",
+];
 
 /// The roles that exchange words only.
 const WORDS_ROLES: [&str; 3] = ["thinking", "critique", "compaction"];

@@ -4,8 +4,16 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn wanted<'a>(old: &'a [u8], new: &'a [u8], extent: Extent) -> Wanted<'a> {
+    Wanted { old, new, extent, near_line: None }
+}
+
+fn one(file: &[u8], old: &[u8], new: &[u8]) -> Result<Edited, Refused> {
+    edit(file, &wanted(old, new, Extent::One))
+}
+
 fn check(file: &[u8], old: &str, new: &str, expect: &[u8]) {
-    let got = edit(file, old.as_bytes(), new.as_bytes(), Extent::One).map(|edited| edited.content);
+    let got = one(file, old.as_bytes(), new.as_bytes()).map(|edited| edited.content);
     assert_eq!(got.as_deref().map(String::from_utf8_lossy), Ok(String::from_utf8_lossy(expect)));
     assert_eq!(got.as_deref(), Ok(expect));
 }
@@ -52,11 +60,11 @@ fn neighbours_are_not_glued() {
 
 #[test]
 fn the_first_of_overlapping_places_counts() {
-    let all = edit(b"aaaa", b"aa", b"b", Extent::All).map(|edited| edited.content);
+    let all = edit(b"aaaa", &wanted(b"aa", b"b", Extent::All)).map(|edited| edited.content);
     assert_eq!(all, Ok(b"bb".to_vec()));
-    assert_eq!(edit(b"aaaaa\nxaa", b"aa", b"b", Extent::One), Err(Refused::Ambiguous(vec![1, 1, 2])));
-    assert_eq!(edit(b"a\r\n", b"a\r\n", b"a\n", Extent::One), Err(Refused::Identical));
-    assert_eq!(edit(b"a", b"", b"b", Extent::One), Err(Refused::NotFound));
+    assert_eq!(one(b"aaaaa\nxaa", b"aa", b"b"), Err(Refused::Ambiguous(vec![1, 1, 2])));
+    assert_eq!(one(b"a\r\n", b"a\r\n", b"a\n"), Err(Refused::Identical));
+    assert_eq!(one(b"a", b"", b"b"), Err(Refused::NotFound));
 }
 
 proptest! {
@@ -73,13 +81,13 @@ proptest! {
             // A first line, so that the file shows its line end.
             let before = with_ends(format!("first\n{head}{old}{tail}"));
             let after = with_ends(format!("first\n{head}{new}{tail}"));
-            let there = edit(&before, old.as_bytes(), new.as_bytes(), Extent::One).unwrap().content;
+            let there = one(&before, old.as_bytes(), new.as_bytes()).unwrap().content;
             prop_assert_eq!(&there, &after);
-            let back = edit(&there, new.as_bytes(), old.as_bytes(), Extent::One).unwrap().content;
+            let back = one(&there, new.as_bytes(), old.as_bytes()).unwrap().content;
             prop_assert_eq!(&back, &before);
         }
         let file = format!("{head}{old}{tail}").into_bytes();
-        let there = edit(&file, old.as_bytes(), new.as_bytes(), Extent::One).unwrap().content;
+        let there = one(&file, old.as_bytes(), new.as_bytes()).unwrap().content;
         prop_assert!(there.starts_with(head.as_bytes()) && there.ends_with(tail.as_bytes()));
     }
 }

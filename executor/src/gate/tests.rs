@@ -33,8 +33,13 @@ fn command(command: &str) -> Effect {
     Effect::Command { command: command.to_owned() }
 }
 
+fn written(paths: &[&str], diff: &str) -> Effect {
+    let paths = paths.iter().map(|path| (*path).to_owned()).collect();
+    Effect::Write { paths, added: 1, removed: 0, deleted: 0, diff: diff.to_owned() }
+}
+
 fn write(path: &str) -> Effect {
-    Effect::Write { paths: vec![path.to_owned()], diff: String::new() }
+    written(&[path], "")
 }
 
 fn plan() -> ApprovedPlan {
@@ -169,8 +174,8 @@ async fn a_plan_grants_its_files_and_its_checks_as_shown() {
         (write("src/lib.rs"), "Plan"),
         (write("new.txt"), "Plan"),
         (write("src/other.rs"), "Denied"),
-        (Effect::Write { paths: vec!["new.txt".to_owned(), "b".to_owned()], diff: String::new() }, "Denied"),
-        (Effect::Write { paths: Vec::new(), diff: String::new() }, "Denied"),
+        (written(&["new.txt", "b"], ""), "Denied"),
+        (written(&[], ""), "Denied"),
         (command("make check"), "Plan"),
         (command("make check x"), "Denied"),
         (command("make  check"), "Denied"),
@@ -195,7 +200,7 @@ async fn always_holds_for_the_same_command_and_the_same_file() {
         (command("touch a"), 1),
         (command("touch b"), 2),
         (write("a"), 3),
-        (Effect::Write { paths: vec!["a".to_owned()], diff: "other".to_owned() }, 3),
+        (written(&["a"], "other"), 3),
         (write("b"), 4),
     ] {
         assert_eq!(judged(&gate, &effect).await, Ok(GrantedBy::Person));

@@ -19,6 +19,14 @@ pub use rule::{Rule, Severity};
 pub use rules::RULES;
 pub use script::{Redirect, Script, Simple, Word};
 
+/// Where a script does not follow the shell's grammar; `None` when it could not be parsed at all.
+pub fn faults(source: &[u8]) -> Option<Vec<tandem_planner::ast::Fault>> {
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    let tree = parser.parse(source, None)?;
+    Some(tandem_planner::ast::faults_below(tree.root_node(), source))
+}
+
 /// What the judge says of a command, before modes and persons are asked.
 pub enum Judgement {
     /// Never to be run.

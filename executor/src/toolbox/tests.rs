@@ -12,11 +12,12 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 use tandem_shared::call::{Artifact, ToolError};
 use tandem_shared::digest::Digest;
+use tandem_shared::image::Turnover;
 use tandem_shared::interrupt::{Cause, Interrupt};
 use tandem_shared::journal::{GrantedBy, Journal};
 use tandem_shared::person::Nobody;
 use tandem_shared::plan::ApprovedPlan;
-use tandem_shared::settings::{Approval, CommandSettings, ReadLimits};
+use tandem_shared::settings::{Approval, CommandSettings, EditSettings, ReadLimits};
 use tandem_shared::tool::{Archive, ReadCx, ReadTools};
 use tandem_shared::workspace::Workspace;
 
@@ -29,6 +30,7 @@ use crate::tools::write_tools;
 struct Notes {
     entries: Mutex<Vec<String>>,
     seen: Mutex<BTreeMap<String, Digest>>,
+    halted: Mutex<Option<String>>,
     broken: std::sync::atomic::AtomicBool,
 }
 
@@ -47,8 +49,20 @@ impl Journal for Notes {
         self.note(format!("started {} {by:?}", call.name))
     }
 
-    fn before_image(&self, _call: &ToolCall, path: &str, content: Option<&[u8]>) -> Result<(), ToolError> {
-        self.note(format!("before {path} {:?}", content.map(String::from_utf8_lossy)))
+    fn turning(&self, _act: &str, turnovers: &[Turnover<'_>]) -> Result<(), ToolError> {
+        turnovers.iter().try_for_each(|turnover| {
+            let before = turnover.before.content().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            self.note(format!("before {} {before:?}", turnover.path))
+        })
+    }
+
+    fn halt(&self, why: &str) -> Result<(), ToolError> {
+        *self.halted.lock().unwrap() = Some(why.to_owned());
+        Ok(())
+    }
+
+    fn halted(&self) -> Option<String> {
+        self.halted.lock().unwrap().clone()
     }
 
     fn last_seen(&self, path: &str) -> Option<Digest> {
@@ -100,7 +114,9 @@ impl Room {
         let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
         let env = Arc::new(Environment { variables, secrets: Vec::new() });
         let gate = Gate::new(workspace, approval, &[], plan, Arc::new(Nobody)).unwrap();
-        let around = Surroundings { read, journal: notes.clone(), commands, env };
+        let edits =
+            EditSettings { ask_over_files: 20, file_bytes: 1 << 20, cover_file_bytes: 1 << 20, cover_s: 10 };
+        let around = Surroundings { read, journal: notes.clone(), edits, commands, env };
         Room { folder, notes, toolbox: ExecutorToolbox::new(tools, Arc::new(gate), around) }
     }
 

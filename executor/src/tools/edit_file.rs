@@ -2,16 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
+use tandem_shared::call::{ErrorKind, Outcome, ToolError};
 use tandem_shared::person::Effect;
-use tandem_shared::tool::blocking;
-use tandem_shared::workspace::WorkspacePath;
 
+use super::making;
+use super::replacing::{self, Absent, Text};
+use crate::change::{self, Change};
 use crate::cx::{EffectCx, WriteCx};
-use crate::edit::{self, Edited, Extent, Refused};
-use crate::file::{self, Found};
 use crate::tool::WriteTool;
-use crate::{diff, known, nearest};
 
 /// The tool.
 pub struct EditFile;
@@ -29,6 +27,9 @@ pub struct EditFileArgs {
     /// Replace every occurrence instead of the only one.
     #[serde(default)]
     replace_all: bool,
+    /// The line near which the text stands, counted from 1, when it stands in the file more than once.
+    #[serde(default)]
+    near_line: Option<usize>,
 }
 
 impl WriteTool for EditFile {
@@ -37,120 +38,40 @@ impl WriteTool for EditFile {
     const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/edit_file.md");
 
     fn effect(&self, args: &EditFileArgs, cx: &EffectCx) -> Result<Effect, ToolError> {
-        let Ready { path, found, content, .. } = ready(args, cx)?;
-        let diff = diff::of(path.relative(), found.content(), &content).text;
-        Ok(Effect::Write { paths: vec![path.relative().to_owned()], diff })
+        Ok(change::effect(&changes(args, cx)?))
     }
 
     async fn call(&self, args: EditFileArgs, cx: WriteCx) -> Outcome {
-        let written = blocking(move || {
-            // Weighed again, because time has passed: what changed since the question was asked is stale.
-            let Ready { path, found, content, pass } = ready(&args, cx.look())?;
-            let receipt = cx.replace(&path, &found, &content, pass)?;
-            Ok(ToolOutput::text(file::told(&receipt, &found)).with(Artifact::Wrote(receipt)))
-        })
-        .await;
-        written.map_or_else(Outcome::from, Outcome::Ok)
+        making::make(args, cx, changes).await
     }
 }
 
-/// An edit that only has to be written.
-struct Ready {
-    path: WorkspacePath,
-    found: Found,
-    content: Vec<u8>,
-    pass: &'static str,
-}
-
-fn ready(args: &EditFileArgs, cx: &EffectCx) -> Result<Ready, ToolError> {
-    if args.old == args.new {
-        return Err(identical());
+fn changes(args: &EditFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
+    let EditFileArgs { path, old, new, replace_all, near_line } = args;
+    if old == new {
+        return Err(replacing::identical());
     }
-    let path = file::resolve(&cx.read().workspace, &args.path)?;
-    let found = file::load(&path)?;
-    let (content, pass) = match &found {
-        Found::Missing if args.old.is_empty() => (args.new.clone().into_bytes(), "created"),
-        Found::Missing => return Err(known::missing(cx, &path)),
+    let text = Text::load(cx, path, if old.is_empty() { Absent::Fine } else { Absent::Fault })?;
+    let name = text.path.relative().to_owned();
+    let (content, pass) = match text.content() {
         // Nothing can be lost of an empty file, so it need not have been read.
-        Found::File { content, .. } if args.old.is_empty() && content.is_empty() => {
-            (args.new.clone().into_bytes(), "created")
+        None | Some([]) if old.is_empty() => (new.clone().into_bytes(), "created"),
+        Some(_) if old.is_empty() => {
+            return Err(ToolError::new(
+                ErrorKind::InvalidArguments,
+                format!(
+                    "An empty old text creates a file, but {name} exists and is not empty. Nothing was changed. Name the \
+                     text to replace, or use write_file to replace the whole content."
+                ),
+            ));
         }
-        Found::File { content, .. } => {
-            let edited = edited(args, cx, path.relative(), content)?;
+        content => {
+            let content = content.unwrap_or_default();
+            text.must_be_known(cx)?;
+            let edited =
+                replacing::edited(&name, content, &replacing::wanted(old, new, *replace_all, *near_line))?;
             (edited.content, edited.pass)
         }
     };
-    Ok(Ready { path, found, content, pass })
-}
-
-fn edited(args: &EditFileArgs, cx: &EffectCx, path: &str, content: &[u8]) -> Result<Edited, ToolError> {
-    if file::is_binary(content) {
-        return Err(ToolError::new(
-            ErrorKind::Binary,
-            format!("{path} is a binary file, which cannot be edited as text. Nothing was changed."),
-        ));
-    }
-    if args.old.is_empty() {
-        return Err(ToolError::new(
-            ErrorKind::InvalidArguments,
-            format!(
-                "An empty old text creates a file, but {path} exists and is not empty. Nothing was changed. Name the \
-                 text to replace, or use write_file to replace the whole content."
-            ),
-        ));
-    }
-    known::must_be_known(cx, path, content)?;
-    let extent = if args.replace_all { Extent::All } else { Extent::One };
-    edit::edit(content, args.old.as_bytes(), args.new.as_bytes(), extent).map_err(|refused| match refused {
-        Refused::Identical => identical(),
-        Refused::NotFound => not_found(args, path, content),
-        Refused::Ambiguous(lines) => ambiguous(path, &lines),
-    })
-}
-
-fn identical() -> ToolError {
-    ToolError::new(
-        ErrorKind::Identical,
-        "The old and the new text are the same (line ends aside), so there is nothing to change. Check whether the \
-         change is there already; if not, give the new text as it should be.",
-    )
-}
-
-fn not_found(args: &EditFileArgs, path: &str, content: &[u8]) -> ToolError {
-    let mut text = format!("The old text does not stand in {path}. Nothing was changed.");
-    let applied = match args.new.trim() {
-        "" => Vec::new(),
-        _ => edit::lines_of(content, args.new.as_bytes()),
-    };
-    if let Some(line) = applied.first() {
-        text.push_str(&format!(
-            " The new text stands there at line {line}: the change seems to be already applied. If so, go on."
-        ));
-    }
-    match nearest::region(&String::from_utf8_lossy(content), &args.old) {
-        Some(region) => text.push_str(&format!(
-            " The nearest region is this:\n{region}Copy the old text exactly from the file, with its white space."
-        )),
-        None => text.push_str(" Nothing in the file is near it. Read the file again and copy the old text exactly."),
-    }
-    ToolError::new(ErrorKind::TextNotFound, text).from_source(format!("file {path}"))
-}
-
-/// Line numbers that are listed.
-const MAX_PLACES: usize = 50;
-
-fn ambiguous(path: &str, lines: &[usize]) -> ToolError {
-    let mut listed: Vec<String> = lines.iter().take(MAX_PLACES).map(usize::to_string).collect();
-    if lines.len() > MAX_PLACES {
-        listed.push("…".to_owned());
-    }
-    ToolError::new(
-        ErrorKind::Ambiguous,
-        format!(
-            "The old text stands in {path} {} times, beginning at lines {}. Nothing was changed. Add lines around it \
-             until it is unique, or set replace_all to change every one.",
-            lines.len(),
-            listed.join(", ")
-        ),
-    )
+    Ok(vec![text.becoming(cx, content, pass)])
 }

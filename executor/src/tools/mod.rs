@@ -1,11 +1,19 @@
 //! The executor's own tools, one file each.
 
+mod delete_file;
 mod edit_file;
+mod making;
+mod move_file;
+mod multi_edit;
+mod replacing;
 mod run_command;
 mod update_step;
 mod write_file;
 
+pub use delete_file::DeleteFile;
 pub use edit_file::EditFile;
+pub use move_file::MoveFile;
+pub use multi_edit::MultiEdit;
 pub use run_command::RunCommand;
 pub use update_step::UpdateStep;
 pub use write_file::WriteFile;
@@ -16,7 +24,14 @@ use crate::tool::WriteTools;
 
 /// The executor's tools beside those that only look.
 pub fn write_tools(read: ReadTools) -> WriteTools {
-    WriteTools::new(read).with(EditFile).with(WriteFile).with(RunCommand).with(UpdateStep)
+    WriteTools::new(read)
+        .with(EditFile)
+        .with(MultiEdit)
+        .with(WriteFile)
+        .with(DeleteFile)
+        .with(MoveFile)
+        .with(RunCommand)
+        .with(UpdateStep)
 }
 
 /// The executor's tools: the planner's read tools, and those that act.

@@ -2,14 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
+use tandem_shared::call::{ErrorKind, Outcome, ToolError};
+use tandem_shared::image::Image;
 use tandem_shared::person::Effect;
-use tandem_shared::tool::blocking;
-use tandem_shared::workspace::WorkspacePath;
 
+use super::making;
+use crate::change::{self, Change};
 use crate::cx::{EffectCx, WriteCx};
-use crate::diff;
-use crate::file::{self, Found};
+use crate::file;
 use crate::known;
 use crate::tool::WriteTool;
 
@@ -32,29 +32,18 @@ impl WriteTool for WriteFile {
     const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/write_file.md");
 
     fn effect(&self, args: &WriteFileArgs, cx: &EffectCx) -> Result<Effect, ToolError> {
-        let (path, found) = ready(args, cx)?;
-        let diff = diff::of(path.relative(), found.content(), args.content.as_bytes()).text;
-        Ok(Effect::Write { paths: vec![path.relative().to_owned()], diff })
+        Ok(change::effect(&changes(args, cx)?))
     }
 
     async fn call(&self, args: WriteFileArgs, cx: WriteCx) -> Outcome {
-        let written = blocking(move || {
-            let (path, found) = ready(&args, cx.look())?;
-            let pass = match &found {
-                Found::Missing => "created",
-                Found::File { .. } => "overwritten",
-            };
-            let receipt = cx.replace(&path, &found, args.content.as_bytes(), pass)?;
-            Ok(ToolOutput::text(file::told(&receipt, &found)).with(Artifact::Wrote(receipt)))
-        })
-        .await;
-        written.map_or_else(Outcome::from, Outcome::Ok)
+        making::make(args, cx, changes).await
     }
 }
 
-fn ready(args: &WriteFileArgs, cx: &EffectCx) -> Result<(WorkspacePath, Found), ToolError> {
-    let path = file::resolve(&cx.read().workspace, &args.path)?;
-    let found = file::load(&path)?;
+fn changes(args: &WriteFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
+    let workspace = &cx.read().workspace;
+    let path = file::resolve(workspace, &args.path)?;
+    let found = file::load(workspace, &path, cx.edits().file_bytes)?;
     if let Some(content) = found.content() {
         if content == args.content.as_bytes() {
             return Err(ToolError::new(
@@ -66,5 +55,7 @@ fn ready(args: &WriteFileArgs, cx: &EffectCx) -> Result<(WorkspacePath, Found), 
             known::must_be_known(cx, path.relative(), content)?;
         }
     }
-    Ok((path, found))
+    let pass = if found.image == Image::Missing { "created" } else { "overwritten" };
+    let then = Image::File { content: args.content.clone().into_bytes(), mode: found.mode() };
+    Ok(vec![Change::new(workspace, path, found, then, pass)])
 }

@@ -198,6 +198,8 @@ impl Agent<'_> {
             Artifact::Read { .. }
             | Artifact::Wrote(_)
             | Artifact::MayHaveChanged
+            | Artifact::Changed(_)
+            | Artifact::SyntaxError { .. }
             | Artifact::StepUpdate { .. } => None,
         })
     }

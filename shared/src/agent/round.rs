@@ -185,10 +185,11 @@ fn path_scope(call: &ToolCall, artifacts: &[Artifact]) -> Vec<String> {
 
 fn receipts(artifacts: &[Artifact]) -> Vec<Receipt> {
     let receipt = |artifact: &Artifact| match artifact {
-        Artifact::Wrote(receipt) => Some(receipt.clone()),
+        Artifact::Wrote(receipt) | Artifact::Changed(receipt) => Some(receipt.clone()),
         Artifact::Read { .. }
         | Artifact::Plan(_)
         | Artifact::MayHaveChanged
+        | Artifact::SyntaxError { .. }
         | Artifact::StepUpdate { .. } => None,
     };
     artifacts.iter().filter_map(receipt).collect()

@@ -6,9 +6,10 @@ use super::state::{
     Change, ErrorFact, Facts, PlanFacts, Progress, RoundFacts, StepFacts, Struck, TaskFacts, TurnFacts,
     placed_key,
 };
-use crate::call::{Artifact, ErrorKind, Outcome, ToolCall};
+use crate::call::{Artifact, ErrorKind, Outcome, Receipt, ToolCall};
 use crate::digest::Digest;
 use crate::doom_loop::{self, Fingerprint};
+use crate::image::Image;
 use crate::journal::GrantedBy;
 use crate::proof::CheckRun;
 use crate::record::{Decision, Moment, Record, Spent, TurnEnd};
@@ -132,7 +133,12 @@ impl Facts {
                     plan.progress = progress_after(end);
                 }
             }
-            Record::Opened { .. } | Record::Imaged { .. } | Record::Cut { .. } => {}
+            Record::Settled { path, before, now, .. } => {
+                self.put(path, before.digest(), now.digest(), (0, 0))
+            }
+            Record::Undone { restored, .. } => self.take_back(restored),
+            Record::Halted { why } => self.halted = Some(why.clone()),
+            Record::Opened { .. } | Record::Imaged(_) | Record::Cut { .. } => {}
         }
     }
 
@@ -190,9 +196,12 @@ impl Facts {
         }
         let print = Fingerprint::of(call, outcome.content());
         let changed = outcome.artifacts().iter().any(|artifact| match artifact {
-            Artifact::Wrote(receipt) => receipt.before.as_ref() != Some(&receipt.after),
-            Artifact::MayHaveChanged => true,
-            Artifact::Read { .. } | Artifact::Plan(_) | Artifact::StepUpdate { .. } => false,
+            Artifact::Wrote(receipt) => receipt.before != receipt.after,
+            Artifact::MayHaveChanged | Artifact::Changed(_) => true,
+            Artifact::Read { .. }
+            | Artifact::Plan(_)
+            | Artifact::SyntaxError { .. }
+            | Artifact::StepUpdate { .. } => false,
         });
         if changed && self.guard.struck.as_ref().is_some_and(|struck| !struck.keys.contains(&print.key)) {
             // The world changed: what went in circles before may give something new now.
@@ -225,17 +234,14 @@ impl Facts {
                 self.seen.insert(path.clone(), digest.clone());
             }
             Artifact::Wrote(receipt) => {
-                self.seen.insert(receipt.path.clone(), receipt.after.clone());
-                let change = self.changed.entry(receipt.path.clone()).or_insert_with(|| Change {
-                    before: receipt.before.clone(),
-                    after: receipt.after.clone(),
-                    added: 0,
-                    removed: 0,
-                });
-                change.after = receipt.after.clone();
-                change.added += receipt.added;
-                change.removed += receipt.removed;
+                match &receipt.after {
+                    Some(digest) => self.seen.insert(receipt.path.clone(), digest.clone()),
+                    None => self.seen.remove(&receipt.path),
+                };
+                self.book(receipt);
             }
+            Artifact::Changed(receipt) => self.book(receipt),
+            Artifact::SyntaxError { path, line } => self.round.syntax_errors.push(format!("{path}:{line}")),
             Artifact::Plan(_) | Artifact::MayHaveChanged => {}
             Artifact::StepUpdate { step, status, note } => {
                 self.round.steps_reported.push(*step);
@@ -245,6 +251,39 @@ impl Facts {
                 }
             }
         }
+    }
+
+    fn book(&mut self, receipt: &Receipt) {
+        let lines = (receipt.added, receipt.removed);
+        self.put(&receipt.path, receipt.before.clone(), receipt.after.clone(), lines);
+    }
+
+    /// A path has other content now. What is again as it was before the session is no change.
+    fn put(
+        &mut self,
+        path: &str,
+        before: Option<Digest>,
+        after: Option<Digest>,
+        (added, removed): (usize, usize),
+    ) {
+        let fresh = Change { before, after: after.clone(), added: 0, removed: 0 };
+        let change = self.changed.entry(path.to_owned()).or_insert(fresh);
+        change.after = after;
+        change.added += added;
+        change.removed += removed;
+        if change.before == change.after {
+            self.changed.remove(path);
+        }
+    }
+
+    fn take_back(&mut self, restored: &BTreeMap<String, Image<Digest>>) {
+        for (path, image) in restored {
+            self.put(path, image.digest(), image.digest(), (0, 0));
+        }
+        self.undos += 1;
+        self.undone = restored.keys().cloned().collect();
+        self.acts += 1;
+        self.halted = None;
     }
 
     fn decide(&mut self, digest: &Digest, decision: &Decision) {

@@ -59,7 +59,7 @@ impl Facts {
     }
 
     /// Digests of all files that were changed in the session, as they are now.
-    pub fn changed_now(&self) -> BTreeMap<String, Digest> {
+    pub fn changed_now(&self) -> BTreeMap<String, Option<Digest>> {
         self.changed.iter().map(|(path, change)| (path.clone(), change.after.clone())).collect()
     }
 }

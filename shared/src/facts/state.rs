@@ -39,6 +39,12 @@ pub struct Facts {
     pub resumes: u32,
     /// Calls that were in flight when it was last taken up again.
     pub interrupted: Vec<String>,
+    /// Times that changes were taken back in the session.
+    pub undos: u32,
+    /// Files of the newest taking back.
+    pub undone: Vec<String>,
+    /// Why no call may act any more, if so.
+    pub halted: Option<String>,
     /// Rounds of the session.
     pub rounds: u64,
     /// Turns of the session.
@@ -95,7 +101,7 @@ pub struct StepFacts {
     /// What that check consisted of.
     pub material: BTreeMap<String, Digest>,
     /// Files changed in the session, with their digests, when that check ran.
-    pub changed_at_baseline: BTreeMap<String, Digest>,
+    pub changed_at_baseline: BTreeMap<String, Option<Digest>>,
     /// The newest check after it.
     pub after: Option<CheckRun>,
     /// What that check consisted of.
@@ -113,8 +119,8 @@ pub struct StepFacts {
 pub struct Change {
     /// Before the session first wrote it; `None` when it made the file.
     pub before: Option<Digest>,
-    /// Now.
-    pub after: Digest,
+    /// Now; `None` when no file stands there any more.
+    pub after: Option<Digest>,
     /// Lines added by all edits.
     pub added: usize,
     /// Lines removed by all edits.
@@ -256,6 +262,8 @@ pub struct RoundFacts {
     pub steps_reported: Vec<usize>,
     /// Plan steps whose check failed after it.
     pub checks_failed: Vec<usize>,
+    /// Syntax errors that writes left, as `path:line`.
+    pub syntax_errors: Vec<String>,
     /// Calls that the loop guard refused.
     pub refused: u32,
     /// Calls that changed something.

@@ -48,6 +48,7 @@ pub const TABLE: &[Row] = &[
     row!("session_resumed", TaskLifecycle, Nothing, EACH, 0, resumed),
     row!("plan_approved", TaskLifecycle, Nothing, EACH, 0, plan_approved),
     row!("plan_revise", TaskLifecycle, Nothing, EACH, 0, plan_revise),
+    row!("workspace_changed", TaskLifecycle, Nothing, EACH, 0, workspace_changed),
     row!("denied", ErrorRecovery, Nothing, EACH, 0, denied),
     row!("check_failed", Completion, AnotherRound, |s| s.check_failures, 0, check_failed),
     row!("reply_cut", Limits, AnotherRound, |s| s.reply_continues, 0, reply_cut),
@@ -59,6 +60,7 @@ pub const TABLE: &[Row] = &[
         facts,
         &[ErrorKind::TextNotFound, ErrorKind::Ambiguous, ErrorKind::Stale]
     )),
+    row!("error_syntax", ErrorRecovery, Nothing, |_| 3, 0, syntax_error),
     row!("error_not_found", ErrorRecovery, Nothing, |_| 3, 0, |facts| error(
         facts,
         &[ErrorKind::PathNotFound]
@@ -139,6 +141,16 @@ fn resumed(facts: &Facts) -> Option<Due> {
         names => format!("In flight at that moment: {}.", names.join(", ")),
     };
     (facts.resumes > 0).then(|| due(facts.resumes, vec![("calls", calls)])).flatten()
+}
+
+fn workspace_changed(facts: &Facts) -> Option<Due> {
+    let files = facts.undone.join(", ");
+    (facts.undos > 0).then(|| due(facts.undos, vec![("files", fence("changed files", &files))])).flatten()
+}
+
+fn syntax_error(facts: &Facts) -> Option<Due> {
+    let places = facts.round.syntax_errors.join(", ");
+    (!places.is_empty()).then(|| due(facts.turns, vec![("places", places)])).flatten()
 }
 
 fn plan_approved(facts: &Facts) -> Option<Due> {

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::row::Row;
 use super::table::{TABLE, THINKING_TRACE};
 use super::{due, trace};
-use crate::call::{ErrorKind, Outcome, ToolCall};
+use crate::call::{Artifact, ErrorKind, Outcome, ToolCall, ToolOutput};
 use crate::digest::Digest;
 use crate::facts::Facts;
 use crate::folded::Folded;
+use crate::image::Image;
 use crate::journal::GrantedBy;
 use crate::model::OwnFields;
 use crate::plan::{Approver, Plan, PlanDraft, PlanStep, StepStatus};
@@ -201,6 +202,7 @@ const SCRIPTS: &[Script] = &[
         1,
         "shorter please",
     ),
+    ("workspace_changed", || Told::turn(ActingRole::Executor).then(undone()), same, 1, "src/a.rs"),
     (
         "denied",
         || Told::turn(ActingRole::Executor).round("run_command", Outcome::Denied("not that".into())),
@@ -229,6 +231,13 @@ const SCRIPTS: &[Script] = &[
         |told| told.failing(ErrorKind::Ambiguous),
         3,
         "read_file",
+    ),
+    (
+        "error_syntax",
+        || Told::turn(ActingRole::Executor).round("edit_file", broken()),
+        |told| told.round("edit_file", broken()),
+        3,
+        "src/a.rs:3",
     ),
     (
         "error_not_found",
@@ -292,6 +301,20 @@ fn same(told: Told) -> Told {
 
 fn failing(kind: ErrorKind) -> Told {
     Told::turn(ActingRole::Executor).failing(kind)
+}
+
+fn broken() -> Outcome {
+    let artifact = Artifact::SyntaxError { path: "src/a.rs".into(), line: 3 };
+    Outcome::Ok(ToolOutput::text("edited").with(artifact))
+}
+
+fn undone() -> Record {
+    Record::Undone {
+        id: "undo-1".into(),
+        of: vec!["c1".into()],
+        why: "the user".into(),
+        restored: BTreeMap::from([("src/a.rs".into(), Image::Missing)]),
+    }
 }
 
 fn cut() -> Record {

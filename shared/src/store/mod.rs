@@ -6,7 +6,7 @@ mod session;
 
 pub use file::StoreError;
 pub use project::{PlanRow, ProjectStore, SessionRow};
-pub use session::{Clock, SessionStore};
+pub use session::{Clock, Look, SessionStore};
 
 #[cfg(test)]
 mod tests;

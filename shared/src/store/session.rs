@@ -3,6 +3,7 @@
 //! Facts and history are not stored beside the log: they are folded from it when the file is opened, so they cannot
 //! disagree with it, and the transaction that appends a record is the one that changes them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::digest::Digest;
 use crate::facts::Facts;
 use crate::folded::Folded;
 use crate::history::History;
+use crate::image::{Image, Imaged, Turnover};
 use crate::journal::{GrantedBy, Journal};
 use crate::record::{Audit, Entry, Record, TurnEnd};
 use crate::role::Role;
@@ -25,6 +27,9 @@ const LOG: TableDefinition<u64, &[u8]> = TableDefinition::new("log");
 const BLOBS: TableDefinition<&str, &[u8]> = TableDefinition::new("blobs");
 /// A session that another process runs is not waited for.
 const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Says what stands at a path that a call was about to change when the program ended.
+pub type Look<'a> = &'a dyn Fn(&Imaged) -> Image<Digest>;
 
 /// Milliseconds since 1970, UTC. Handed in, so that time can be chosen in a test.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -67,11 +72,22 @@ impl SessionStore {
         Ok(store)
     }
 
-    /// Takes a session up again. Calls that were in flight get [`Outcome::Interrupted`], which is saved at once.
+    /// Takes a session up again. Calls that were in flight get [`Outcome::Interrupted`], which is saved at once; `look`
+    /// says what stands at a path that one of them was about to change.
     ///
     /// # Errors
     /// When there is none, when it is in use, or when it is damaged.
-    pub fn resume(folder: &Path, id: &str, clock: Clock) -> Result<SessionStore, StoreError> {
+    pub fn resume(folder: &Path, id: &str, clock: Clock, look: Look<'_>) -> Result<SessionStore, StoreError> {
+        let store = SessionStore::open(folder, id, clock)?;
+        store.settle_crash(look)?;
+        Ok(store)
+    }
+
+    /// Opens a session without going on with it.
+    ///
+    /// # Errors
+    /// When there is none, when it is in use, or when it is damaged.
+    pub fn open(folder: &Path, id: &str, clock: Clock) -> Result<SessionStore, StoreError> {
         let path = session_path(folder, id);
         if !path.exists() {
             return Err(StoreError::Missing(id.to_owned()));
@@ -86,9 +102,7 @@ impl SessionStore {
             state.next = entry.seq + 1;
             state.folded.apply(&entry.record);
         }
-        let store = SessionStore { id: id.to_owned(), path, database, clock, state: Mutex::new(state) };
-        store.settle_crash()?;
-        Ok(store)
+        Ok(SessionStore { id: id.to_owned(), path, database, clock, state: Mutex::new(state) })
     }
 
     /// All entries of a session, without taking it up.
@@ -147,11 +161,16 @@ impl SessionStore {
     /// # Errors
     /// When the disk fails; the records stay waiting.
     pub fn commit(&self) -> Result<(), StoreError> {
+        self.commit_with(&[])
+    }
+
+    /// The same, with blobs that belong to the records.
+    fn commit_with(&self, blobs: &[(Digest, &[u8])]) -> Result<(), StoreError> {
         let mut state = self.state();
         if state.waiting.is_empty() {
             return Ok(());
         }
-        self.write(&state.waiting).map_err(|error| StoreError::failed(&self.path, error))?;
+        self.write(&state.waiting, blobs).map_err(|error| StoreError::failed(&self.path, error))?;
         state.waiting.clear();
         Ok(())
     }
@@ -207,8 +226,17 @@ impl SessionStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, entries: &[Entry]) -> Result<(), redb::Error> {
+    fn write(&self, entries: &[Entry], blobs: &[(Digest, &[u8])]) -> Result<(), redb::Error> {
         let writer = self.database.begin_write()?;
+        if !blobs.is_empty() {
+            let mut table = writer.open_table(BLOBS)?;
+            for (digest, bytes) in blobs {
+                // Most contents are the result of an earlier change, and need not be written again.
+                if table.get(digest.as_str())?.is_none() {
+                    table.insert(digest.as_str(), *bytes)?;
+                }
+            }
+        }
         {
             let mut log = writer.open_table(LOG)?;
             for entry in entries {
@@ -226,21 +254,41 @@ impl SessionStore {
     }
 
     /// Gives what was in flight an outcome, and closes a turn that never ended.
-    fn settle_crash(&self) -> Result<(), StoreError> {
+    fn settle_crash(&self, look: Look<'_>) -> Result<(), StoreError> {
         let pending = self.history(History::pending);
+        let mut effects: BTreeMap<String, String> = BTreeMap::new();
+        if !pending.is_empty() {
+            for entry in self.entries()? {
+                let Record::Imaged(imaged) = entry.record else { continue };
+                if pending.iter().any(|call| call.id == imaged.call_id) {
+                    let now = look(&imaged);
+                    let effect = effect_on(&imaged, &now);
+                    effects.entry(imaged.call_id.clone()).or_default().push_str(&effect);
+                    let Imaged { call_id, path, before, .. } = imaged;
+                    self.note(Record::Settled { call_id, path, before, now });
+                }
+            }
+        }
         let turn_open = self.history(|history| history.turns().last().is_some_and(|turn| turn.end.is_none()));
         for call in &pending {
             let started = self.facts(|facts| facts.granted.contains_key(&call.id));
             let role = self.facts(|facts| facts.turn.role.map_or(Role::Planner, Role::from));
-            let text = if started {
-                "This call was interrupted: tandem ended while it ran. Whether it took effect is unknown; look before you \
-                 rely on it, and do not simply repeat it."
-            } else {
-                "This call was interrupted: tandem ended before it ran. It had no effect."
+            let text = match (effects.get(&call.id), started) {
+                (Some(effects), _) => {
+                    format!("This call was interrupted: tandem ended while it ran.{effects}")
+                }
+                (None, true) => {
+                    "This call was interrupted: tandem ended while it ran. Whether it took effect is \
+                     unknown; look before you rely on it, and do not simply repeat it."
+                        .to_owned()
+                }
+                (None, false) => {
+                    "This call was interrupted: tandem ended before it ran. It had no effect.".to_owned()
+                }
             };
             self.note(Record::Stepped {
                 call_id: call.id.clone(),
-                outcome: Outcome::Interrupted(text.to_owned()),
+                outcome: Outcome::Interrupted(text),
                 audit: Audit {
                     tool: call.name.clone(),
                     args_hash: Digest::of(crate::doom_loop::canonical(&call.arguments)).short().to_owned(),
@@ -268,10 +316,32 @@ impl Journal for SessionStore {
         self.record([Record::Started { call_id: call.id.clone(), by }]).map_err(not_durable)
     }
 
-    fn before_image(&self, call: &ToolCall, path: &str, content: Option<&[u8]>) -> Result<(), ToolError> {
-        let blob = content.map(|bytes| self.put_blob(bytes)).transpose().map_err(not_durable)?;
-        self.record([Record::Imaged { call_id: call.id.clone(), path: path.to_owned(), blob }])
-            .map_err(not_durable)
+    fn turning(&self, act: &str, turnovers: &[Turnover<'_>]) -> Result<(), ToolError> {
+        let mut blobs = Vec::new();
+        for turnover in turnovers {
+            let (before, after) = (turnover.before.digested(), turnover.after.digested());
+            for (image, digest) in [(turnover.before, &before), (turnover.after, &after)] {
+                if let (Some(bytes), Some(digest)) = (image.content(), digest.content()) {
+                    blobs.push((digest.clone(), bytes.as_slice()));
+                }
+            }
+            self.note(Record::Imaged(Imaged {
+                call_id: act.to_owned(),
+                path: turnover.path.to_owned(),
+                before,
+                after,
+                new_folder: turnover.new_folder.map(str::to_owned),
+            }));
+        }
+        self.commit_with(&blobs).map_err(not_durable)
+    }
+
+    fn halt(&self, why: &str) -> Result<(), ToolError> {
+        self.record([Record::Halted { why: why.to_owned() }]).map_err(not_durable)
+    }
+
+    fn halted(&self) -> Option<String> {
+        self.facts(|facts| facts.halted.clone())
     }
 
     fn last_seen(&self, path: &str) -> Option<Digest> {
@@ -288,6 +358,18 @@ impl Archive for SessionStore {
             history.steps().find(|step| step.call.id == id).map(|step| step.outcome.content().to_owned())
         })
     }
+}
+
+/// What became of a path that a call was about to change, for the model.
+fn effect_on(imaged: &Imaged, now: &Image<Digest>) -> String {
+    let what = if *now == imaged.after {
+        "the change took effect; do not repeat it"
+    } else if *now == imaged.before {
+        "nothing was changed"
+    } else {
+        "it is neither as it was nor as it was to be; read it before you go on"
+    };
+    format!(" {}: {what}.", imaged.path)
 }
 
 fn session_path(folder: &Path, id: &str) -> PathBuf {

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use super::*;
 use crate::call::{Outcome, ToolCall};
 use crate::history::History;
+use crate::image::Image;
 use crate::journal::{GrantedBy, Journal as _};
 use crate::model::OwnFields;
 use crate::record::{Record, ReplyEnd, Spent, TurnEnd};
 use crate::role::ActingRole;
 use crate::tool::Archive as _;
+
+const NOWHERE: Look<'static> = &|_| Image::Missing;
 
 fn clock() -> Clock {
     Arc::new(|| 1)
@@ -49,7 +52,7 @@ fn what_was_in_flight_comes_back_as_interrupted_once() {
     let id = store.id().to_owned();
     drop(store);
 
-    let store = SessionStore::resume(folder.path(), &id, clock()).unwrap();
+    let store = SessionStore::resume(folder.path(), &id, clock(), NOWHERE).unwrap();
     let outcomes: Vec<(String, &str)> = store.history(|history| {
         history.steps().map(|step| (step.outcome.content().to_owned(), step.outcome.as_str())).collect()
     });
@@ -62,7 +65,7 @@ fn what_was_in_flight_comes_back_as_interrupted_once() {
     let saved = store.entries().unwrap();
     drop(store);
 
-    let store = SessionStore::resume(folder.path(), &id, clock()).unwrap();
+    let store = SessionStore::resume(folder.path(), &id, clock(), NOWHERE).unwrap();
     assert_eq!(store.entries().unwrap().len(), saved.len() + 1, "only the second resume is new");
     assert_eq!(store.history(History::pending), vec![]);
 }
@@ -72,9 +75,15 @@ fn a_session_that_runs_can_be_read_and_not_taken_up() {
     let folder = tempfile::tempdir().unwrap();
     let store = begin(folder.path());
     assert_eq!(SessionStore::read(folder.path(), store.id()).unwrap().len(), 3);
-    assert!(matches!(SessionStore::resume(folder.path(), store.id(), clock()), Err(StoreError::Busy(_))));
+    assert!(matches!(
+        SessionStore::resume(folder.path(), store.id(), clock(), NOWHERE),
+        Err(StoreError::Busy(_))
+    ));
     assert!(matches!(SessionStore::delete(folder.path(), store.id()), Err(StoreError::Busy(_))));
-    assert!(matches!(SessionStore::resume(folder.path(), "none", clock()), Err(StoreError::Missing(_))));
+    assert!(matches!(
+        SessionStore::resume(folder.path(), "none", clock(), NOWHERE),
+        Err(StoreError::Missing(_))
+    ));
 }
 
 #[test]

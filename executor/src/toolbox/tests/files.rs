@@ -28,7 +28,7 @@ async fn an_edit_answers_with_a_receipt() {
         path: "a.txt".to_owned(),
         pass: "exact".to_owned(),
         before: Some(Digest::of("1\n2\n3\n")),
-        after: Digest::of("1\ntwo\nzwei\n3\n"),
+        after: Some(Digest::of("1\ntwo\nzwei\n3\n")),
         bytes_before: 6,
         bytes_after: 13,
         lines: (2, 3),
@@ -161,4 +161,129 @@ async fn a_file_with_other_names_is_noticed() {
     std::fs::hard_link(room.path("a"), room.path("b")).unwrap();
     assert!(room.edit("a", "one", "two").await.content().contains("hard links"));
     assert_eq!((room.bytes("a"), room.bytes("b")), (b"two".to_vec(), b"one".to_vec()));
+}
+
+#[tokio::test]
+async fn several_edits_are_made_together_or_not_at_all() {
+    let room = Room::new(Approval::Auto, None);
+    room.put("a", "one\ntwo\nthree\n");
+    let edits = |second: &str| {
+        json!({ "path": "a", "edits": [
+            { "old": "one", "new": "1" },
+            { "old": second, "new": "1 and 2" },
+        ] })
+    };
+    let outcome = room.run("multi_edit", edits("zwei")).await;
+    assert_eq!(kind(&outcome), "TextNotFound");
+    assert!(
+        outcome.content().starts_with("Edit 2 of 2: The old text does not stand"),
+        "{}",
+        outcome.content()
+    );
+    assert_eq!(room.bytes("a"), b"one\ntwo\nthree\n");
+    let outcome = room.run("multi_edit", edits("1\ntwo")).await;
+    assert_eq!(outcome.content(), "Edited a: line 1, +1 -2 (exact match, 14 bytes).");
+    assert_eq!(room.bytes("a"), b"1 and 2\nthree\n");
+    assert_eq!(kind(&room.run("multi_edit", json!({ "path": "a", "edits": [] })).await), "InvalidArguments");
+}
+
+#[tokio::test]
+async fn a_line_tells_equal_places_apart() {
+    let room = Room::new(Approval::Auto, None);
+    room.put("a", "x\n\n\n\nx\n");
+    let near = |line: usize| json!({ "path": "a", "old": "x", "new": "y", "near_line": line });
+    assert_eq!(kind(&room.run("edit_file", near(3)).await), "Ambiguous");
+    assert_eq!(kind(&room.run("edit_file", near(4)).await), "ok");
+    assert_eq!(room.bytes("a"), b"x\n\n\n\ny\n");
+}
+
+#[tokio::test]
+async fn a_link_is_moved_and_deleted_itself() {
+    let room = Room::new(Approval::Auto, None);
+    room.put("a", "one");
+    symlink("a", room.path("link")).unwrap();
+    let outcome = room.run("move_file", json!({ "from": "link", "to": "sub/l" })).await;
+    assert_eq!(outcome.content(), "Moved to sub/l.\nIt no longer stands at link.");
+    assert_eq!(std::fs::read_link(room.path("sub/l")).unwrap(), PathBuf::from("a"));
+    assert_eq!(kind(&room.run("delete_file", json!({ "path": "sub/l" })).await), "ok");
+    assert_eq!(room.names(), ["a", "sub"]);
+    assert_eq!(room.bytes("a"), b"one");
+}
+
+#[tokio::test]
+async fn a_move_keeps_mode_and_bytes_and_replaces_nothing() {
+    let room = Room::new(Approval::Auto, None);
+    room.put("a", b"\xff\0bytes");
+    room.put("b", "here");
+    std::fs::set_permissions(room.path("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let outcome = room.run("move_file", json!({ "from": "a", "to": "b" })).await;
+    assert_eq!(
+        outcome.content(),
+        "b exists already. Nothing was changed. Choose another path, or delete it first if it is not needed."
+    );
+    assert_eq!(kind(&room.run("move_file", json!({ "from": "a", "to": "./a" })).await), "Identical");
+    assert_eq!(kind(&room.run("move_file", json!({ "from": "a", "to": "../c" })).await), "OutsideRoot");
+    assert_eq!(kind(&room.run("move_file", json!({ "from": "none", "to": "c" })).await), "PathNotFound");
+    assert_eq!(kind(&room.run("move_file", json!({ "from": "a", "to": "d/c" })).await), "ok");
+    assert_eq!((room.bytes("d/c"), mode(&room, "d/c")), (b"\xff\0bytes".to_vec(), 0o755));
+    let outcome = room.run("delete_file", json!({ "path": "d/c" })).await;
+    assert_eq!(outcome.content(), "Deleted d/c (7 bytes).");
+    assert_eq!(room.names(), ["b", "d"]);
+    assert_eq!(kind(&room.run("delete_file", json!({ "path": "d" })).await), "InvalidArguments");
+}
+
+#[tokio::test]
+async fn a_folder_that_becomes_a_link_leads_nowhere() {
+    let outside = tempfile::tempdir().unwrap();
+    let room = Room::new(Approval::Auto, None);
+    std::fs::create_dir(room.path("sub")).unwrap();
+    room.put("sub/a", "one");
+    // As it was proven; then somebody swaps the folder for a link.
+    let workspace = Workspace::open(room.folder.path()).unwrap();
+    let path = crate::file::resolve(&workspace, "sub/new").unwrap();
+    std::fs::rename(room.path("sub"), room.path("moved")).unwrap();
+    symlink(outside.path(), room.path("sub")).unwrap();
+    let found = crate::file::stands(&workspace, &path);
+    assert!(found.is_err(), "{found:?}");
+    let nothing =
+        crate::file::load(&workspace, &crate::file::resolve(&workspace, "none").unwrap(), 9).unwrap();
+    let then = tandem_shared::image::Image::File { content: b"x".to_vec(), mode: 0o644 };
+    assert!(crate::file::put(&workspace, &path, &nothing, &then, "c").is_err());
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_file_over_the_bound_is_refused_unread() {
+    let room = Room::new(Approval::Auto, None);
+    std::fs::File::create(room.path("big")).unwrap().set_len((1 << 20) + 1).unwrap();
+    let outcome = room.edit("big", "a", "b").await;
+    assert_eq!(kind(&outcome), "TooLarge");
+    assert!(outcome.content().contains("1048577 bytes"), "{}", outcome.content());
+}
+
+#[tokio::test]
+async fn a_new_syntax_error_is_told_with_its_line() {
+    let room = Room::new(Approval::Auto, None);
+    room.put("a.rs", "fn a() {}\nfn b() {}\n");
+    let outcome = room.edit("a.rs", "fn b() {}", "fn b( {}").await;
+    assert!(
+        outcome.content().contains("a.rs has a syntax error at line 2 that it did not have"),
+        "{outcome:?}"
+    );
+    assert!(outcome.artifacts().contains(&Artifact::SyntaxError { path: "a.rs".to_owned(), line: 2 }));
+    let outcome = room.edit("a.rs", "fn a() {}", "fn c() {}").await;
+    assert!(!outcome.content().contains("syntax error"), "it was there before: {outcome:?}");
+}
+
+#[tokio::test]
+async fn a_move_that_fails_leaves_the_file_where_it_was() {
+    let room = Room::new(Approval::Auto, None);
+    room.put("a", "one");
+    std::fs::create_dir(room.path("sub")).unwrap();
+    // What the write of `sub/b` is called until it is whole stands there as a folder, so that write fails.
+    let temp = crate::file::temp_name("c1", "sub/b", Some(&Digest::of("one")));
+    std::fs::create_dir(room.path("sub").join(&temp)).unwrap();
+    let outcome = room.run("move_file", json!({ "from": "a", "to": "sub/b" })).await;
+    assert_eq!(kind(&outcome), "Io");
+    assert_eq!(room.bytes("a"), b"one");
 }

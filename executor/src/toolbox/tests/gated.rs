@@ -7,7 +7,10 @@ use serde::Deserialize;
 use tandem_shared::person::Effect;
 use tandem_shared::plan::{Approver, Plan, PlanDraft, PlanStep, StepStatus};
 
+use tandem_shared::image::Image;
+
 use super::*;
+use crate::change::Change;
 use crate::cx::WriteCx;
 use crate::tool::WriteTool;
 
@@ -29,8 +32,11 @@ impl WriteTool for Careless {
     async fn call(&self, _args: CarelessArgs, cx: WriteCx) -> Outcome {
         self.0.store(true, Ordering::Relaxed);
         // Its leave is for another thing.
-        let path = crate::file::resolve(&cx.look().read().workspace, "f").unwrap();
-        match cx.replace(&path, &crate::file::Found::Missing, b"x", "created") {
+        let workspace = &cx.look().read().workspace;
+        let path = crate::file::resolve(workspace, "f").unwrap();
+        let found = crate::file::load(workspace, &path, 9).unwrap();
+        let then = Image::File { content: b"x".to_vec(), mode: 0o644 };
+        match cx.change(&[Change::new(workspace, path, found, then, "created")]) {
             Ok(_) => Outcome::text("written"),
             Err(error) => error.into(),
         }
@@ -107,7 +113,7 @@ async fn an_unknown_tool_is_told_what_there_is() {
     assert_eq!(kind(&outcome), "UnknownTool");
     assert_eq!(
         outcome.content(),
-        "There is no tool named bash. Nothing was run. This is the executing phase, and its tools are: edit_file, \
+        "There is no tool named bash. Nothing was run. This is the executing phase, and its tools are: delete_file, edit_file, move_file, multi_edit, \
          run_command, update_step, write_file. Call one of these by its exact name."
     );
     assert_eq!(room.toolbox.access("bash"), Access::Read);

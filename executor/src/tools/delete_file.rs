@@ -1,0 +1,49 @@
+//! `delete_file`: removes one file or link.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tandem_shared::call::{Outcome, ToolError};
+use tandem_shared::image::Image;
+use tandem_shared::person::Effect;
+
+use super::making;
+use crate::change::{self, Change};
+use crate::cx::{EffectCx, WriteCx};
+use crate::file;
+use crate::known;
+use crate::tool::WriteTool;
+
+/// The tool.
+pub struct DeleteFile;
+
+/// Its arguments.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteFileArgs {
+    /// The file, relative to the project root. A symbolic link is deleted itself, never what it leads to.
+    path: String,
+}
+
+impl WriteTool for DeleteFile {
+    type Args = DeleteFileArgs;
+    const NAME: &'static str = "delete_file";
+    const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/delete_file.md");
+
+    fn effect(&self, args: &DeleteFileArgs, cx: &EffectCx) -> Result<Effect, ToolError> {
+        Ok(change::effect(&changes(args, cx)?))
+    }
+
+    async fn call(&self, args: DeleteFileArgs, cx: WriteCx) -> Outcome {
+        making::make(args, cx, changes).await
+    }
+}
+
+fn changes(args: &DeleteFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
+    let workspace = &cx.read().workspace;
+    let path = file::resolve_name(workspace, &args.path)?;
+    let found = file::load(workspace, &path, cx.edits().file_bytes)?;
+    if found.image == Image::Missing {
+        return Err(known::missing(cx, &path));
+    }
+    Ok(vec![Change::new(workspace, path, found, Image::Missing, "deleted")])
+}
