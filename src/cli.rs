@@ -142,6 +142,14 @@ pub enum Command {
         #[command(subcommand)]
         what: Sessions,
     },
+    /// Take back what the agent changed in this project; only files that it changed are touched.
+    Undo(Undo),
+    /// Put back what was taken back last.
+    Redo {
+        /// The session's id or the beginning of it; the newest of this project when left out.
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+    },
     /// Run one tool without a model.
     Tool {
         /// What to do.
@@ -174,6 +182,29 @@ pub enum Command {
         #[arg(long)]
         keep: bool,
     },
+}
+
+/// `tandem undo`.
+#[derive(Debug, Args)]
+pub struct Undo {
+    /// The session's id or the beginning of it; the newest of this project when left out.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The turn, counted from 1; the newest one with a change that stands when left out.
+    #[arg(long, value_name = "N", conflicts_with = "step")]
+    pub turn: Option<u32>,
+    /// One call, by the id that --list shows.
+    #[arg(long, value_name = "ID")]
+    pub step: Option<String>,
+    /// Lists what can be taken back, the newest first.
+    #[arg(long, conflicts_with_all = ["turn", "step", "dry_run", "skip_conflicts"])]
+    pub list: bool,
+    /// Tells what would be done, and does nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Leaves files that somebody changed since in the same lines, and takes back the others.
+    #[arg(long)]
+    pub skip_conflicts: bool,
 }
 
 /// `tandem sessions`.

@@ -30,6 +30,8 @@ impl Cli {
             Some(Command::Models) => (Kind::Asks, "tandem models"),
             Some(Command::Doctor { .. }) => (Kind::Asks, "tandem doctor"),
             Some(Command::Sessions { .. }) => (Kind::Local, "tandem sessions"),
+            Some(Command::Undo(_)) => (Kind::Local, "tandem undo"),
+            Some(Command::Redo { .. }) => (Kind::Local, "tandem redo"),
             Some(Command::Tool { .. }) => (Kind::Local, "tandem tool"),
             Some(Command::Config { .. }) => (Kind::Local, "tandem config"),
             Some(Command::Trust) => (Kind::Local, "tandem trust"),

@@ -59,6 +59,7 @@ impl Seen {
                 | Artifact::MayHaveChanged
                 | Artifact::Changed(_)
                 | Artifact::SyntaxError { .. }
+                | Artifact::Uncovered { .. }
                 | Artifact::StepUpdate { .. } => None,
             };
         }

@@ -22,6 +22,7 @@ pub mod proof;
 pub mod shell;
 mod tool;
 mod toolbox;
+pub mod undo;
 mod tools;
 
 pub use change::Change;

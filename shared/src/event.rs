@@ -15,6 +15,7 @@ use crate::record::{Decision, Moment, Stage, TurnEnd};
 use crate::role::{ActingRole, Role};
 use crate::settings::{Approval, PlanMode};
 use crate::store::PlanRow;
+use crate::undo::{Scope, UndoReport};
 
 /// What a front end says.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,11 @@ pub enum Op {
     Profile {
         /// Its name.
         name: String,
+    },
+    /// Take back what the agent changed.
+    Undo {
+        /// What.
+        scope: Scope,
     },
     /// Tell the state of the session.
     Status,
@@ -209,6 +215,8 @@ pub enum Event {
     Status(Status),
     /// What fills the window, as it was asked for.
     Window(WindowUse),
+    /// Changes were taken back, or could not be.
+    Undone(UndoReport),
     /// Something worth knowing.
     Notice {
         /// For a person.

@@ -13,6 +13,7 @@ pub mod proof;
 pub mod call;
 pub mod tool;
 pub mod image;
+pub mod undo;
 pub mod journal;
 pub mod settings;
 pub mod model;

@@ -3,6 +3,7 @@
 mod task;
 mod conversation;
 mod sessions;
+mod undo;
 mod tool;
 mod settings;
 mod models;
@@ -79,6 +80,8 @@ async fn dispatch(cli: Cli, machine: Machine) -> Result<Exit, Failure> {
             conversation::resume(Scene::new(global, machine)?, id, prompt, no_plan).await
         }
         Command::Sessions { what } => sessions::run(&Scene::new(global, machine)?, what),
+        Command::Undo(asked) => undo::run(&Scene::new(global, machine)?, asked),
+        Command::Redo { session } => undo::redo(&Scene::new(global, machine)?, session.as_deref()),
         Command::Tool { what } => tool::run(Scene::new(global, machine)?, what).await,
         Command::Config { what: cli::Config::Schema { events } } => Ok(settings::schema(events)),
         Command::Config { what } => settings::run(&Scene::new(global, machine)?, &what),

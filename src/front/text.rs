@@ -2,6 +2,7 @@
 
 use tandem_shared::event::{Envelope, Event, Report};
 use tandem_shared::record::Decision;
+use tandem_shared::undo::Earnest;
 
 use super::show::Show;
 use super::terminal::{say, shows_output, tell};
@@ -197,6 +198,7 @@ impl Show for Text {
             Event::Loop { strike } => self.line(&format!("the same calls repeat (strike {strike})")),
             Event::Status(status) => self.line(&words::status(&envelope.id, status)),
             Event::Window(window) => self.line(&words::window(window)),
+            Event::Undone(report) => self.talk(&words::undone(report, Earnest::Do)),
             Event::Notice { text } => self.line(&words::clean(text)),
             Event::Done { report } => self.done(report),
             Event::Error { message, .. } => {

@@ -3,6 +3,7 @@
 use tandem_shared::event::Op;
 use tandem_shared::role::Role;
 use tandem_shared::settings::PlanMode;
+use tandem_shared::undo::Scope;
 
 /// What can be typed, with what it does.
 const HELP: &[(&str, &str)] = &[
@@ -11,6 +12,8 @@ const HELP: &[(&str, &str)] = &[
     ("/model [ROLE] NAME", "binds planner and executor, or one role, to another model"),
     ("/profile NAME", "uses another named set of bindings"),
     ("/thinking MODE", "when the thinking phase runs: off, auto or always"),
+    ("/undo [TURN|ID]", "takes back what the newest turn changed, or that turn, or that call"),
+    ("/redo", "puts back what was taken back last"),
     ("/status", "the session, its models, its cost"),
     ("/context", "what fills the model's window"),
     ("/compact", "summarises the conversation now"),
@@ -57,6 +60,8 @@ pub(super) fn read(line: &str, plan: PlanMode) -> Line {
         "/profile" => Line::Send(Op::Profile { name: rest.to_owned() }),
         "/thinking" if rest.is_empty() => Line::Wrong("/thinking needs off, auto or always".to_owned()),
         "/thinking" => Line::Send(Op::Think { mode: rest.to_owned() }),
+        "/undo" => Line::Send(Op::Undo { scope: undo_scope(rest) }),
+        "/redo" => Line::Send(Op::Undo { scope: Scope::Redo }),
         "/status" => Line::Send(Op::Status),
         "/context" => Line::Send(Op::Context),
         "/compact" => Line::Send(Op::Compact),
@@ -64,6 +69,14 @@ pub(super) fn read(line: &str, plan: PlanMode) -> Line {
             Line::Wrong(format!("there is no command {word}; /help lists them"))
         }
         _ => prompt(line, plan),
+    }
+}
+
+fn undo_scope(rest: &str) -> Scope {
+    match (rest, rest.parse()) {
+        ("", _) => Scope::NewestTurn,
+        (_, Ok(turn)) => Scope::Turn(turn),
+        (id, Err(_)) => Scope::Call(id.to_owned()),
     }
 }
 
@@ -106,6 +119,10 @@ mod tests {
         check("/plan fix it", prompt("fix it", PlanMode::Always));
         check("/plan", Line::TogglePlan);
         check("/etc/hosts is wrong", prompt("/etc/hosts is wrong", PlanMode::Auto));
+        check("/undo", Line::Send(Op::Undo { scope: Scope::NewestTurn }));
+        check("/undo 3", Line::Send(Op::Undo { scope: Scope::Turn(3) }));
+        check("/undo call_7", Line::Send(Op::Undo { scope: Scope::Call("call_7".into()) }));
+        check("/redo", Line::Send(Op::Undo { scope: Scope::Redo }));
         check("/nope", Line::Wrong("there is no command /nope; /help lists them".into()));
         check("/model a/b/c", Line::Send(Op::Bind { role: None, model: "a/b/c".into() }));
         check(

@@ -6,6 +6,7 @@ use tandem_shared::person::{Effect, Question};
 use tandem_shared::proof::CheckRun;
 use tandem_shared::record::{Moment, TurnEnd};
 use tandem_shared::role::Role;
+use tandem_shared::undo::{Earnest, Fate, UndoReport};
 
 /// Takes out control characters, so that no text from a model, a file or a command can steer the terminal.
 pub fn clean(text: &str) -> String {
@@ -129,6 +130,41 @@ pub fn end(end: &TurnEnd) -> String {
     }
 }
 
+/// What a taking back did, or would do: each file with what becomes of it.
+pub fn undone(report: &UndoReport, earnest: Earnest) -> String {
+    let mut text = String::new();
+    for file in &report.files {
+        let what = match (&file.fate, earnest) {
+            (Fate::Restored, Earnest::Do) => "as it was before",
+            (Fate::Restored, Earnest::Tell) => "would be as it was before",
+            (Fate::Removed, Earnest::Do) => "removed",
+            (Fate::Removed, Earnest::Tell) => "would be removed",
+            (Fate::Merged, Earnest::Do) => "as it was before, with what was changed since",
+            (Fate::Merged, Earnest::Tell) => "would be as it was before, with what was changed since",
+            (Fate::Already, _) => "stands as it was before already",
+            (Fate::Conflict { .. }, _) => "left as it is",
+        };
+        text.push_str(&format!("  {}: {what}\n", one_line(&file.path)));
+        if let Fate::Conflict { why } = &file.fate {
+            text.push_str(&indented(why));
+        }
+    }
+    for command in &report.uncovered {
+        text.push_str(&format!("  not known, so not taken back: {}\n", one_line(command)));
+    }
+    let conflicts = report.conflicts().count();
+    let acts: Vec<&str> = report.acts.iter().map(|act| act.id.as_str()).collect();
+    let head = match (&report.id, earnest) {
+        (Some(id), _) => format!("{id} takes back {}:\n", one_line(&acts.join(", "))),
+        (None, Earnest::Tell) => format!("This would take back {}:\n", one_line(&acts.join(", "))),
+        (None, Earnest::Do) => format!(
+            "Nothing was changed, because {conflicts} of the files cannot be taken back without loss. \
+             `tandem undo --skip-conflicts` leaves those and takes back the others.\n"
+        ),
+    };
+    head + &text
+}
+
 /// The report after an execution: each step with what is shown of it, what changed, what it cost.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
@@ -149,7 +185,11 @@ pub fn report(report: &Report) -> String {
         text.push_str("Changed:\n");
     }
     for (path, change) in &report.changed {
-        let new = if change.before.is_none() { " (new)" } else { "" };
+        let new = match (&change.before, &change.after) {
+            (None, _) => " (new)",
+            (_, None) => " (deleted)",
+            _ => "",
+        };
         text.push_str(&format!("  {} +{} -{}{new}\n", clean(path), change.added, change.removed));
     }
     if !report.turn_spent.is_empty() {

@@ -182,6 +182,7 @@ impl Session {
                 (flags.executor_model, flags.thinking_model) = (None, None);
             }),
             Op::Think { mode } => self.rebind(|input| input.flags.set.push(format!("thinking.mode={mode}"))),
+            Op::Undo { scope } => self.undo(scope).await,
             Op::Status => self.tell_status(),
             Op::Context => self.tell_context(),
             // Nothing runs, so there is nothing to stop or to answer.

@@ -49,8 +49,12 @@ impl Session {
         if let Err(error) = overseer.begin(&self.store, &hear).await {
             return End::Store(error);
         }
-        agent::run(&self.agent(ActingRole::Executor, toolbox, &texts, &settings, overseer, &hear, interrupt))
-            .await
+        let agent = self.agent(ActingRole::Executor, toolbox, &texts, &settings, overseer, &hear, interrupt);
+        let end = agent::run(&agent).await;
+        if matches!(end, End::CheckFailing) {
+            self.roll_back().await;
+        }
+        end
     }
 
     /// Tools, gate and overseer of an execution.

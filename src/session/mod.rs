@@ -10,6 +10,7 @@ mod plans;
 mod report;
 mod actor;
 mod turn;
+mod undoing;
 mod planning;
 mod executing;
 mod account;

@@ -22,6 +22,7 @@ mod side_by_side;
 mod long_run;
 mod real_input;
 mod tidy;
+mod undo;
 mod leave;
 mod decisions;
 mod endings;

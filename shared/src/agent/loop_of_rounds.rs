@@ -200,6 +200,7 @@ impl Agent<'_> {
             | Artifact::MayHaveChanged
             | Artifact::Changed(_)
             | Artifact::SyntaxError { .. }
+            | Artifact::Uncovered { .. }
             | Artifact::StepUpdate { .. } => None,
         })
     }

@@ -190,6 +190,7 @@ fn receipts(artifacts: &[Artifact]) -> Vec<Receipt> {
         | Artifact::Plan(_)
         | Artifact::MayHaveChanged
         | Artifact::SyntaxError { .. }
+        | Artifact::Uncovered { .. }
         | Artifact::StepUpdate { .. } => None,
     };
     artifacts.iter().filter_map(receipt).collect()

@@ -201,6 +201,7 @@ impl Facts {
             Artifact::Read { .. }
             | Artifact::Plan(_)
             | Artifact::SyntaxError { .. }
+            | Artifact::Uncovered { .. }
             | Artifact::StepUpdate { .. } => false,
         });
         if changed && self.guard.struck.as_ref().is_some_and(|struck| !struck.keys.contains(&print.key)) {
@@ -242,7 +243,7 @@ impl Facts {
             }
             Artifact::Changed(receipt) => self.book(receipt),
             Artifact::SyntaxError { path, line } => self.round.syntax_errors.push(format!("{path}:{line}")),
-            Artifact::Plan(_) | Artifact::MayHaveChanged => {}
+            Artifact::Plan(_) | Artifact::MayHaveChanged | Artifact::Uncovered { .. } => {}
             Artifact::StepUpdate { step, status, note } => {
                 self.round.steps_reported.push(*step);
                 if let Some(facts) = self.step_mut(*step) {
