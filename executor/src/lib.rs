@@ -16,6 +16,8 @@ mod process;
 mod material;
 mod overseer;
 pub mod proof;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "no tool asks it yet"))]
+mod shadow;
 pub mod shell;
 mod tool;
 mod toolbox;
