@@ -15,10 +15,14 @@ mod syntax;
 mod gate;
 mod known;
 mod nearest;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "no tool asks it yet"))]
+mod patch;
 mod process;
 mod material;
 mod overseer;
 pub mod proof;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "no tool asks it yet"))]
+mod shadow;
 pub mod shell;
 mod tool;
 mod toolbox;

@@ -265,10 +265,10 @@ async fn drain(pipe: &mut pipe::Receiver, capture: &mut Capture) -> io::Result<(
 }
 
 /// The command's process group; killed when it is dropped before the command has ended.
-struct Group(Option<Pid>);
+pub struct Group(Option<Pid>);
 
 impl Group {
-    fn of(child: &Child) -> Group {
+    pub fn of(child: &Child) -> Group {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Group(id.and_then(Pid::from_raw))
     }
@@ -280,7 +280,7 @@ impl Group {
         }
     }
 
-    fn let_go(&mut self) {
+    pub fn let_go(&mut self) {
         self.0 = None;
     }
 }
