@@ -12,6 +12,7 @@ use tandem_shared::settings::{CommandSettings, EditSettings};
 use tandem_shared::tool::ReadCx;
 
 use crate::change::Change;
+use crate::coverage::Coverage;
 use crate::environment::Environment;
 use crate::file::{self, Found};
 use crate::gate::Grant;
@@ -28,6 +29,8 @@ pub struct Surroundings {
     pub edits: EditSettings,
     /// Bounds of commands.
     pub commands: CommandSettings,
+    /// How it is found out what commands change.
+    pub coverage: Arc<Coverage>,
     /// What commands see of the environment.
     pub env: Arc<Environment>,
 }
@@ -59,7 +62,6 @@ impl Seen {
                 | Artifact::MayHaveChanged
                 | Artifact::Changed(_)
                 | Artifact::SyntaxError { .. }
-                | Artifact::Uncovered { .. }
                 | Artifact::StepUpdate { .. } => None,
             };
         }
@@ -130,6 +132,15 @@ pub enum Knowledge {
     Outdated,
     /// It was never read.
     None,
+}
+
+/// What a command can do to files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// It only looks, by the rules.
+    Looks,
+    /// It may change something.
+    Acts,
 }
 
 /// Leave to act, and the means to. Only with a [`Grant`] can one be made, and each of its methods does nothing beyond
@@ -231,15 +242,33 @@ impl WriteCx {
         fault
     }
 
-    /// Runs the command that leave was given to.
+    /// Runs the command that leave was given to, and answers with how it ended what it changed.
     ///
     /// # Errors
-    /// When the grant is not for a command, or when no process could be started.
-    pub async fn run_command(&self, limits: Limits) -> Result<Ended, ToolError> {
+    /// When the grant is not for a command, when no process could be started, or when what it changed could not be kept.
+    pub async fn run_command(
+        &self,
+        limits: Limits,
+        reach: Reach,
+    ) -> Result<(Ended, Vec<Artifact>), ToolError> {
         let Effect::Command { command } = self.grant.effect() else {
             return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
         };
         let read = self.cx.read();
-        process::run(command, &read.workspace, limits, &self.cx.around.env, &read.interrupt).await
+        let run = process::run(command, &read.workspace, limits, &self.cx.around.env, &read.interrupt);
+        if reach == Reach::Looks {
+            return Ok((run.await?, Vec::new()));
+        }
+        let before = self.cx.around.coverage.before().await;
+        let ended = run.await?;
+        let changes = before
+            .settle(&self.grant.call().id, &read.workspace, self.cx.journal())
+            .await
+            .map_err(|mut fault| {
+                fault.text =
+                    format!("The command ran, but what it changed could not be kept. {}", fault.text);
+                fault
+            })?;
+        Ok((ended, changes))
     }
 }

@@ -15,14 +15,15 @@ mod syntax;
 mod gate;
 mod known;
 mod nearest;
-#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "no tool asks it yet"))]
+mod refusal;
 mod patch;
+mod hunks;
 mod process;
 mod material;
 mod overseer;
 pub mod proof;
-#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "no tool asks it yet"))]
-mod shadow;
+pub mod shadow;
+mod coverage;
 pub mod shell;
 mod tool;
 mod toolbox;
@@ -30,6 +31,7 @@ pub mod undo;
 mod tools;
 
 pub use change::Change;
+pub use coverage::Coverage;
 pub use cx::{EffectCx, Knowledge, Surroundings, WriteCx};
 pub use environment::Environment;
 pub use file::{Found, after_crash};
@@ -40,7 +42,8 @@ pub use proof::run_check;
 pub use tool::{WriteTool, WriteTools};
 pub use toolbox::ExecutorToolbox;
 pub use tools::{
-    DeleteFile, EditFile, MoveFile, MultiEdit, RunCommand, UpdateStep, WriteFile, executor_tools, write_tools,
+    ApplyPatch, DeleteFile, EditFile, MoveFile, MultiEdit, RunCommand, UpdateStep, WriteFile, executor_tools,
+    write_tools,
 };
 
 #[cfg(test)]

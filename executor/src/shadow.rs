@@ -24,7 +24,7 @@ pub use compare::{Changed, Side};
 use git::Git;
 pub use git::Uncovered;
 use place::{Place, Want};
-pub use scan::Why;
+pub use scan::{Gap, Why};
 use scan::{Judged, parts};
 pub use snapshot::Snapshot;
 

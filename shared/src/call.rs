@@ -239,11 +239,6 @@ pub enum Artifact {
     Wrote(Receipt),
     /// A command ran that does more than look: files may have changed.
     MayHaveChanged,
-    /// What a command changed is not known throughout, so it cannot be taken back.
-    Uncovered {
-        /// Why, for a person.
-        why: String,
-    },
     /// A command changed a file; the agent has not seen its new content.
     Changed(Receipt),
     /// A write left a syntax error that the file did not have before.

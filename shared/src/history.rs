@@ -204,6 +204,7 @@ impl History {
             | Record::Started { .. }
             | Record::Imaged(_)
             | Record::Settled { .. }
+            | Record::Uncovered { .. }
             | Record::Undone { .. }
             | Record::Halted { .. }
             | Record::Planned { .. }

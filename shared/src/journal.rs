@@ -39,6 +39,13 @@ pub trait Journal: Send + Sync {
     /// When it could not be made durable; then nothing must be changed.
     fn turning(&self, act: &str, turnovers: &[Turnover<'_>]) -> Result<(), ToolError>;
 
+    /// Keeps what a command was found to have changed, once it has run: all of it, or nothing. `blind` says what of it is
+    /// not known, each with the reason.
+    ///
+    /// # Errors
+    /// When it could not be made durable.
+    fn turned(&self, act: &str, turnovers: &[Turnover<'_>], blind: &[String]) -> Result<(), ToolError>;
+
     /// Stops all further acts of the session: taking back failed, and the scene is left for a person.
     ///
     /// # Errors

@@ -94,7 +94,8 @@ pub enum Record {
     },
     /// What stands at a path was kept before it is changed.
     Imaged(Imaged),
-    /// After a crash: what stands at a path that a call was about to change.
+    /// What stands at a path, found by a look at it: after a crash, where a call was about to change it, or after a
+    /// command that changed it.
     Settled {
         /// The call.
         call_id: String,
@@ -104,6 +105,13 @@ pub enum Record {
         before: Image<Digest>,
         /// What stands there now.
         now: Image<Digest>,
+    },
+    /// What a call changed is not known throughout, so that part of it cannot be taken back.
+    Uncovered {
+        /// The call.
+        call_id: String,
+        /// Why, for a person.
+        why: String,
     },
     /// Changes were taken back, or a taking back was.
     Undone {

@@ -87,8 +87,11 @@ fn shown(entry: &Entry) -> String {
         }
         Record::Imaged(imaged) => format!("{time} kept {} as it was\n", words::one_line(&imaged.path)),
         Record::Settled { path, before, now, .. } => {
-            let what = if before == now { "as it was before" } else { "changed" };
-            format!("{time} after the crash {} is {what}\n", words::one_line(path))
+            let what = if before == now { "as it was" } else { "changed" };
+            format!("{time} {} was found {what}\n", words::one_line(path))
+        }
+        Record::Uncovered { call_id, why } => {
+            format!("{time} what {call_id} changed is not known: {}\n", words::one_line(why))
         }
         Record::Undone { id, of, why, restored } => {
             let files: Vec<&str> = restored.keys().map(String::as_str).collect();

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use serde_json::json;
-use tandem_executor::{ExecutorToolbox, Gate, Surroundings, write_tools};
+use tandem_executor::{Coverage, ExecutorToolbox, Gate, Surroundings, write_tools};
 use tandem_planner::planner_tools;
 use tandem_shared::call::{Outcome, ToolCall, ToolError};
 use tandem_shared::digest::Digest;
@@ -92,6 +92,7 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
         journal: Arc::new(ByHand { workspace: scene.workspace.clone(), seen }),
         edits: config.edits,
         commands: config.commands,
+        coverage: Arc::new(Coverage::Off("the person's own act is theirs to take back")),
         env,
     };
     let gate = Gate::own_act(scene.workspace.clone(), person);
@@ -147,6 +148,10 @@ impl Journal for ByHand {
 
     /// A person's own act is theirs to take back; no session keeps it.
     fn turning(&self, _: &str, _: &[Turnover<'_>]) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    fn turned(&self, _: &str, _: &[Turnover<'_>], _: &[String]) -> Result<(), ToolError> {
         Ok(())
     }
 

@@ -1,9 +1,12 @@
 //! Executing: an executor's turn, with the approved plan if there is one in force.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use tandem_executor::{ExecutorToolbox, Gate, PlanOverseer, Surroundings, executor_tools};
+use tandem_executor::shadow::{Shadow, ShadowBounds};
+use tandem_executor::{
+    Coverage, Environment, ExecutorToolbox, Gate, PlanOverseer, Surroundings, executor_tools,
+};
 use tandem_shared::agent::{self, End};
 use tandem_shared::facts::Facts;
 use tandem_shared::interrupt::Interrupt;
@@ -69,17 +72,35 @@ impl Session {
             self.person.clone(),
         )
         .map_err(|error| format!("commands.allow: {error}"))?;
+        let env = Arc::new(self.setup.command_env());
         let around = Surroundings {
             read: self.read_cx(interrupt),
             journal: self.store.clone(),
             edits: config.edits.clone(),
             commands: config.commands.clone(),
-            env: Arc::new(self.setup.command_env()),
+            coverage: self.coverage(&env),
+            env,
         };
         let gate =
             Arc::new(gate.remembering(self.remembered.clone()).asking_over(config.edits.ask_over_files));
         let overseer = PlanOverseer::new(gate.clone(), &around);
         Ok((ExecutorToolbox::new(executor_tools(), gate, around), overseer))
+    }
+
+    /// How it is found out what commands change.
+    fn coverage(&self, env: &Arc<Environment>) -> Arc<Coverage> {
+        let edits = &self.setup.loaded.config.edits;
+        let (workspace, state) = (self.setup.workspace.clone(), &self.setup.state);
+        if edits.cover_s == 0 {
+            return Arc::new(Coverage::Off("edits.cover_s is 0"));
+        }
+        if state.root.starts_with(workspace.root()) {
+            return Arc::new(Coverage::Off("the state folder lies inside the project"));
+        }
+        let bounds =
+            ShadowBounds { file_bytes: edits.cover_file_bytes, time: Duration::from_secs(edits.cover_s) };
+        let folder = state.shadow(workspace.root());
+        Arc::new(Coverage::On(Shadow::new(folder, self.store.id(), workspace, bounds, env.clone())))
     }
 
     /// Goes on with a turn that did not end as it should.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tandem_executor::{Environment, after_crash};
 use tandem_router::RouterError;
+use tandem_shared::digest::Digest;
 use tandem_shared::image::Imaged;
 use tandem_shared::role::Role;
 use tandem_shared::settings::ThinkingMode;
@@ -67,6 +68,11 @@ impl StatePaths {
     /// One file a session.
     pub fn sessions(&self) -> PathBuf {
         self.root.join("sessions")
+    }
+
+    /// What tells what commands changed in the project at `root`.
+    pub fn shadow(&self, root: &Path) -> PathBuf {
+        self.root.join("shadow").join(Digest::of(root.as_os_str().as_encoded_bytes()).short())
     }
 
     /// The file of the project at `root`.

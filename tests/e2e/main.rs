@@ -23,6 +23,7 @@ mod long_run;
 mod real_input;
 mod tidy;
 mod undo;
+mod undo_acts;
 mod leave;
 mod decisions;
 mod endings;

@@ -132,7 +132,7 @@ fn each_call_is_logged_as_a_row_of_the_audit_on_request() {
         }
     }
     assert!(rows[0].contains("path_scope=[\"README.md\"]"), "{}", rows[0]);
-    assert!(rows[1].contains("path_scope=[\".\"]"), "{}", rows[1]);
+    assert!(rows[1].contains("path_scope=[\"copy.md\"]"), "{}", rows[1]);
     let quiet = world.tandem(&args).run().expect(0);
     assert!(!quiet.stderr.contains("tandem::audit"), "{}", quiet.all());
 }

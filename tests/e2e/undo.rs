@@ -10,9 +10,9 @@ use crate::support::script::Script;
 use crate::support::server::Server;
 use crate::support::world::{World, assert_same_tree};
 
-const POEM: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+pub const POEM: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
 
-fn world() -> World {
+pub fn world() -> World {
     let world = World::with(&[("poem.txt", POEM), ("gone.txt", "going\n"), ("old/name.txt", "moving\n")]);
     world.write("tool.sh", "#!/bin/sh\necho one\n");
     std::fs::set_permissions(world.root().join("tool.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -30,7 +30,7 @@ fn world() -> World {
 }
 
 /// One turn of the executor with these calls, all allowed.
-fn turn(world: &World, calls: &[(&str, Value)]) -> Ran {
+pub fn turn(world: &World, calls: &[(&str, Value)]) -> Ran {
     let mut replies: Vec<Reply> = calls.iter().map(|(name, args)| Reply::call(name, args.clone())).collect();
     replies.push(Reply::text("Done."));
     let server = Server::start(Script::new().say("executor", replies));
@@ -52,8 +52,8 @@ fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
     ("edit_file", json!({ "path": path, "old": old, "new": new }))
 }
 
-/// What git knows: the head, the staged content, the stash and the status.
-fn git_state(world: &World) -> String {
+/// What git knows: the head, the staged content, the stash and all refs.
+pub fn git_state(world: &World) -> String {
     [&["rev-parse", "HEAD"][..], &["ls-files", "--stage"], &["stash", "list"], &["for-each-ref"]]
         .map(|args| world.git(args))
         .concat()

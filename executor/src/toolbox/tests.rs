@@ -4,6 +4,7 @@ mod cases;
 mod commands;
 mod files;
 mod gated;
+mod patches;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use tandem_shared::tool::{Archive, ReadCx, ReadTools};
 use tandem_shared::workspace::Workspace;
 
 use super::*;
+use crate::coverage::Coverage;
 use crate::environment::Environment;
 use crate::tools::write_tools;
 
@@ -54,6 +56,11 @@ impl Journal for Notes {
             let before = turnover.before.content().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
             self.note(format!("before {} {before:?}", turnover.path))
         })
+    }
+
+    fn turned(&self, _act: &str, turnovers: &[Turnover<'_>], blind: &[String]) -> Result<(), ToolError> {
+        let paths = turnovers.iter().map(|turnover| turnover.path);
+        self.note(format!("turned {:?} {blind:?}", paths.collect::<Vec<_>>()))
     }
 
     fn halt(&self, why: &str) -> Result<(), ToolError> {
@@ -116,7 +123,14 @@ impl Room {
         let gate = Gate::new(workspace, approval, &[], plan, Arc::new(Nobody)).unwrap();
         let edits =
             EditSettings { ask_over_files: 20, file_bytes: 1 << 20, cover_file_bytes: 1 << 20, cover_s: 10 };
-        let around = Surroundings { read, journal: notes.clone(), edits, commands, env };
+        let around = Surroundings {
+            read,
+            journal: notes.clone(),
+            edits,
+            commands,
+            coverage: Arc::new(Coverage::Off("it is off in this test")),
+            env,
+        };
         Room { folder, notes, toolbox: ExecutorToolbox::new(tools, Arc::new(gate), around) }
     }
 

@@ -9,6 +9,7 @@ use super::making;
 use super::replacing::{self, Absent, Text};
 use crate::change::{self, Change};
 use crate::cx::{EffectCx, WriteCx};
+use crate::refusal;
 use crate::tool::WriteTool;
 
 /// The tool.
@@ -49,7 +50,7 @@ impl WriteTool for EditFile {
 fn changes(args: &EditFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
     let EditFileArgs { path, old, new, replace_all, near_line } = args;
     if old == new {
-        return Err(replacing::identical());
+        return Err(refusal::identical());
     }
     let text = Text::load(cx, path, if old.is_empty() { Absent::Fine } else { Absent::Fault })?;
     let name = text.path.relative().to_owned();

@@ -1,5 +1,6 @@
 //! The executor's own tools, one file each.
 
+mod apply_patch;
 mod delete_file;
 mod edit_file;
 mod making;
@@ -10,6 +11,7 @@ mod run_command;
 mod update_step;
 mod write_file;
 
+pub use apply_patch::ApplyPatch;
 pub use delete_file::DeleteFile;
 pub use edit_file::EditFile;
 pub use move_file::MoveFile;
@@ -27,6 +29,7 @@ pub fn write_tools(read: ReadTools) -> WriteTools {
     WriteTools::new(read)
         .with(EditFile)
         .with(MultiEdit)
+        .with(ApplyPatch)
         .with(WriteFile)
         .with(DeleteFile)
         .with(MoveFile)

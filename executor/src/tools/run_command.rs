@@ -5,7 +5,7 @@ use serde::Deserialize;
 use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::person::Effect;
 
-use crate::cx::{EffectCx, WriteCx};
+use crate::cx::{EffectCx, Reach, WriteCx};
 use crate::process::{End, Ended, Leftovers, Limits};
 use crate::shell::{self, Judgement, Place};
 use crate::tool::WriteTool;
@@ -49,12 +49,17 @@ impl WriteTool for RunCommand {
         let limits = Limits { output_chars: WHOLE, ..Limits::new(settings, args.timeout, Leftovers::Keep) };
         let root = cx.look().read().workspace.root().to_owned();
         let looks = matches!(shell::judge(&args.command, &[], Place { root: &root }), Judgement::Allowed);
-        match cx.run_command(limits).await {
-            Ok(ended) => match outcome(&ended, &limits, shown) {
-                Outcome::Ok(output) if !looks => Outcome::Ok(output.with(Artifact::MayHaveChanged)),
-                outcome => outcome,
-            },
-            Err(error) => error.into(),
+        let reach = if looks { Reach::Looks } else { Reach::Acts };
+        let (ended, changes) = match cx.run_command(limits, reach).await {
+            Ok(done) => done,
+            Err(error) => return error.into(),
+        };
+        let changed = changed_files(&changes);
+        match outcome(&ended, &limits, shown, &changed) {
+            Outcome::Ok(output) if !looks => {
+                Outcome::Ok(changes.into_iter().fold(output.with(Artifact::MayHaveChanged), ToolOutput::with))
+            }
+            outcome => outcome,
         }
     }
 }
@@ -62,7 +67,27 @@ impl WriteTool for RunCommand {
 /// Characters of output that are kept in memory; the loop shows a part of them and keeps the whole in a blob.
 const WHOLE: usize = 250_000;
 
-fn outcome(ended: &Ended, limits: &Limits, shown: usize) -> Outcome {
+/// Files that are named to the model.
+const NAMED: usize = 10;
+
+/// The files that a command changed, for the model, whose knowledge of them is out of date.
+fn changed_files(changes: &[Artifact]) -> String {
+    let path = |artifact: &Artifact| match artifact {
+        Artifact::Changed(receipt) => Some(receipt.path.clone()),
+        _ => None,
+    };
+    let paths: Vec<String> = changes.iter().filter_map(path).collect();
+    let rest = match paths.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match paths.get(..paths.len().min(NAMED)).unwrap_or_default() {
+        [] => String::new(),
+        named => format!("\n[files changed: {}{rest}]", named.join(", ")),
+    }
+}
+
+fn outcome(ended: &Ended, limits: &Limits, shown: usize, changed: &str) -> Outcome {
     let how = ended.by.in_words(limits);
     let output = ended.output.trim_end_matches('\n');
     let said =
@@ -78,23 +103,24 @@ fn outcome(ended: &Ended, limits: &Limits, shown: usize) -> Outcome {
                     "\n[a process in the background still runs; what it prints from now on is lost]",
                 );
             }
+            text.push_str(changed);
             Outcome::Ok(ToolOutput::text(text).from_source("command").at_most(shown))
         }
         End::Exit(_) | End::Signal(_) => {
-            ToolError::new(ErrorKind::CommandFailed, format!("The command {how}. {said}")).from_source("command").into()
+            ToolError::new(ErrorKind::CommandFailed, format!("The command {how}. {said}{changed}")).from_source("command").into()
         }
         End::Idle | End::TooLong => ToolError::new(
             ErrorKind::Timeout,
             format!(
                 "The command {how}, with every process that it started. It may have done a part of its work. Nothing \
-                 can answer a question that it asks. If it is only slow, give a larger timeout (at most {} s). {said}",
+                 can answer a question that it asks. If it is only slow, give a larger timeout (at most {} s). {said}{changed}",
                 limits.absolute.as_secs()
             ),
         )
         .from_source("command")
         .into(),
         End::Interrupted => Outcome::Interrupted(format!(
-            "The command {how}, with every process that it started. It may have done a part of its work. {said}"
+            "The command {how}, with every process that it started. It may have done a part of its work. {said}{changed}"
         )),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tandem_shared::call::Artifact;
 use tandem_shared::image::Imaged;
 use tandem_shared::record::{Decision, Entry, Moment, Record};
 use tandem_shared::undo::{ActRow, Scope};
@@ -12,7 +11,7 @@ pub struct Act {
     pub id: String,
     pub changes: Vec<Imaged>,
     /// What of its changes is not known.
-    pub uncovered: Option<String>,
+    pub uncovered: Vec<String>,
     tool: String,
     turn: u32,
     seq: u64,
@@ -67,12 +66,12 @@ impl Ledger {
                     let tool = tools.get(imaged.call_id.as_str()).copied().unwrap_or(UNDO);
                     ledger.act(&imaged.call_id, tool, turn, entry).changes.push(imaged.clone());
                 }
-                Record::Stepped { call_id, outcome, audit } => {
-                    for artifact in outcome.artifacts() {
-                        let Artifact::Uncovered { why } = artifact else { continue };
-                        ledger.act(call_id, &audit.tool, turn, entry).uncovered =
-                            Some(format!("{call_id} ({}): {why}", audit.tool));
-                    }
+                Record::Uncovered { call_id, why } => {
+                    let tool = tools.get(call_id.as_str()).copied().unwrap_or(UNDO);
+                    ledger
+                        .act(call_id, tool, turn, entry)
+                        .uncovered
+                        .push(format!("{call_id} ({tool}): {why}"));
                 }
                 Record::Undone { id, of, .. } => {
                     ledger.undos += 1;
@@ -98,7 +97,7 @@ impl Ledger {
             self.acts.push(Act {
                 id: id.to_owned(),
                 changes: Vec::new(),
-                uncovered: None,
+                uncovered: Vec::new(),
                 tool: tool.to_owned(),
                 turn,
                 seq: entry.seq,

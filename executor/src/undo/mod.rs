@@ -58,7 +58,9 @@ pub fn undo(
     restore(store, workspace, &id, &changed)?;
     let restored: BTreeMap<String, _> =
         changed.iter().map(|one| (one.path.clone(), one.then.digested())).collect();
-    let of = acts.iter().map(|act| act.id.clone()).collect();
+    let of: Vec<String> = acts.iter().map(|act| act.id.clone()).collect();
+    tracing::info!(target: "tandem::audit", session = store.id(), call_id = %id, tool = "undo", path_scope = ?restored.keys(),
+        result = "ok", approved_by = why, rollback_of = ?of, "call");
     store.record([Record::Undone { id: id.clone(), of, why: why.to_owned(), restored }])?;
     report.id = Some(id);
     Ok(report)

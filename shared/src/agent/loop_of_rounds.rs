@@ -200,7 +200,6 @@ impl Agent<'_> {
             | Artifact::MayHaveChanged
             | Artifact::Changed(_)
             | Artifact::SyntaxError { .. }
-            | Artifact::Uncovered { .. }
             | Artifact::StepUpdate { .. } => None,
         })
     }

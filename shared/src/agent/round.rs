@@ -127,6 +127,9 @@ impl Agent<'_> {
             duration_ms,
             receipts: receipts(&artifacts),
         });
+        for text in self.store.facts(|facts| facts.newly_uncovered(&call.id)) {
+            (self.hear)(Event::Notice { text });
+        }
         self.store.note(Record::Stepped { call_id: call.id.clone(), outcome, audit });
         if granted.is_some() {
             self.store.commit()?;
@@ -190,7 +193,6 @@ fn receipts(artifacts: &[Artifact]) -> Vec<Receipt> {
         | Artifact::Plan(_)
         | Artifact::MayHaveChanged
         | Artifact::SyntaxError { .. }
-        | Artifact::Uncovered { .. }
         | Artifact::StepUpdate { .. } => None,
     };
     artifacts.iter().filter_map(receipt).collect()

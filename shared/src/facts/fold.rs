@@ -136,6 +136,7 @@ impl Facts {
             Record::Settled { path, before, now, .. } => {
                 self.put(path, before.digest(), now.digest(), (0, 0))
             }
+            Record::Uncovered { call_id, why } => self.uncovered.push((call_id.clone(), why.clone())),
             Record::Undone { restored, .. } => self.take_back(restored),
             Record::Halted { why } => self.halted = Some(why.clone()),
             Record::Opened { .. } | Record::Imaged(_) | Record::Cut { .. } => {}
@@ -201,7 +202,6 @@ impl Facts {
             Artifact::Read { .. }
             | Artifact::Plan(_)
             | Artifact::SyntaxError { .. }
-            | Artifact::Uncovered { .. }
             | Artifact::StepUpdate { .. } => false,
         });
         if changed && self.guard.struck.as_ref().is_some_and(|struck| !struck.keys.contains(&print.key)) {
@@ -243,7 +243,7 @@ impl Facts {
             }
             Artifact::Changed(receipt) => self.book(receipt),
             Artifact::SyntaxError { path, line } => self.round.syntax_errors.push(format!("{path}:{line}")),
-            Artifact::Plan(_) | Artifact::MayHaveChanged | Artifact::Uncovered { .. } => {}
+            Artifact::Plan(_) | Artifact::MayHaveChanged => {}
             Artifact::StepUpdate { step, status, note } => {
                 self.round.steps_reported.push(*step);
                 if let Some(facts) = self.step_mut(*step) {

@@ -58,6 +58,14 @@ impl Facts {
         self.plan.as_ref().is_some_and(|plan| plan.approved.is_some() && plan.progress == Progress::Paused)
     }
 
+    /// What of the changes of this call is not known, as notices for a person; what was told before is not told again.
+    pub fn newly_uncovered(&self, call_id: &str) -> Vec<String> {
+        let first =
+            |why: &str| self.uncovered.iter().find(|(_, other)| other == why).map(|(id, _)| id.as_str());
+        let new = self.uncovered.iter().filter(|(id, why)| id == call_id && first(why) == Some(call_id));
+        new.map(|(_, why)| format!("Not all that this command changed can be taken back: {why}.")).collect()
+    }
+
     /// Digests of all files that were changed in the session, as they are now.
     pub fn changed_now(&self) -> BTreeMap<String, Option<Digest>> {
         self.changed.iter().map(|(path, change)| (path.clone(), change.after.clone())).collect()

@@ -39,6 +39,8 @@ pub struct Facts {
     pub resumes: u32,
     /// Calls that were in flight when it was last taken up again.
     pub interrupted: Vec<String>,
+    /// What calls changed and nobody knows how: the call, and why.
+    pub uncovered: Vec<(String, String)>,
     /// Times that changes were taken back in the session.
     pub undos: u32,
     /// Files of the newest taking back.

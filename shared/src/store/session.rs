@@ -319,19 +319,21 @@ impl Journal for SessionStore {
     fn turning(&self, act: &str, turnovers: &[Turnover<'_>]) -> Result<(), ToolError> {
         let mut blobs = Vec::new();
         for turnover in turnovers {
-            let (before, after) = (turnover.before.digested(), turnover.after.digested());
-            for (image, digest) in [(turnover.before, &before), (turnover.after, &after)] {
-                if let (Some(bytes), Some(digest)) = (image.content(), digest.content()) {
-                    blobs.push((digest.clone(), bytes.as_slice()));
-                }
-            }
-            self.note(Record::Imaged(Imaged {
-                call_id: act.to_owned(),
-                path: turnover.path.to_owned(),
-                before,
-                after,
-                new_folder: turnover.new_folder.map(str::to_owned),
-            }));
+            self.note(Record::Imaged(imaged(act, turnover, &mut blobs)));
+        }
+        self.commit_with(&blobs).map_err(not_durable)
+    }
+
+    fn turned(&self, act: &str, turnovers: &[Turnover<'_>], blind: &[String]) -> Result<(), ToolError> {
+        let mut blobs = Vec::new();
+        for turnover in turnovers {
+            let imaged = imaged(act, turnover, &mut blobs);
+            let Imaged { call_id, path, before, after: now, .. } = imaged.clone();
+            self.note(Record::Imaged(imaged));
+            self.note(Record::Settled { call_id, path, before, now });
+        }
+        for why in blind {
+            self.note(Record::Uncovered { call_id: act.to_owned(), why: why.clone() });
         }
         self.commit_with(&blobs).map_err(not_durable)
     }
@@ -357,6 +359,23 @@ impl Archive for SessionStore {
         self.history(|history| {
             history.steps().find(|step| step.call.id == id).map(|step| step.outcome.content().to_owned())
         })
+    }
+}
+
+/// A change as the log keeps it; the bytes of both sides are added to `blobs`.
+fn imaged<'a>(act: &str, turnover: &Turnover<'a>, blobs: &mut Vec<(Digest, &'a [u8])>) -> Imaged {
+    let (before, after) = (turnover.before.digested(), turnover.after.digested());
+    for (image, digest) in [(turnover.before, &before), (turnover.after, &after)] {
+        if let (Some(bytes), Some(digest)) = (image.content(), digest.content()) {
+            blobs.push((digest.clone(), bytes.as_slice()));
+        }
+    }
+    Imaged {
+        call_id: act.to_owned(),
+        path: turnover.path.to_owned(),
+        before,
+        after,
+        new_folder: turnover.new_folder.map(str::to_owned),
     }
 }
 

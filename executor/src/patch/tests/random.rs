@@ -95,7 +95,7 @@ proptest! {
     #[test]
     fn a_diff_of_our_own_leads_from_before_to_after(before in text(), after in text()) {
         prop_assume!(before != after);
-        let diff = diff::of("d/f", Some(before.as_bytes()), after.as_bytes()).text;
+        let diff = diff::of("d/f", Some(before.as_bytes()), Some(after.as_bytes())).text;
         let patches = parse(&diff);
         let Ok([FilePatch { path, act: Act::Update { move_to: None, hunks, mode: None } }]) = patches.as_deref() else {
             panic!("{patches:?}\n{diff}");
@@ -107,7 +107,7 @@ proptest! {
 
     #[test]
     fn a_new_file_of_our_own_is_added(after in text()) {
-        let diff = diff::of("f", None, after.as_bytes()).text;
+        let diff = diff::of("f", None, Some(after.as_bytes())).text;
         let expect = FilePatch { path: "f".to_owned(), act: Act::Add { content: after, executable: false } };
         prop_assert_eq!(parse(&diff), Ok(vec![expect]));
     }
