@@ -22,6 +22,8 @@ mod side_by_side;
 mod long_run;
 mod real_input;
 mod tidy;
+mod edits;
+mod killed;
 mod undo;
 mod undo_acts;
 mod leave;
