@@ -215,3 +215,38 @@ fn internals_of_git_and_tandem_are_no_tools_to_write() {
     let ran = world.tandem(&["tool", "run", "--json", "apply_patch", "--args", &args]).run().expect(1);
     assert!(ran.stdout.contains("outside_root"), "{}", ran.all());
 }
+
+#[test]
+fn a_file_of_fifty_megabytes_is_edited_in_bounded_memory() {
+    let line = "a line of some length, as logs and data have them\n";
+    let mut text = line.repeat(50_000_000 / line.len());
+    text.push_str("the one place\n");
+    text.push_str(&line.repeat(100));
+    let world = World::new();
+    world.write("big.txt", &text);
+    let replies = [
+        Reply::call("read_file", json!({ "path": "big.txt", "start_line": 1, "end_line": 2 })),
+        Reply::call("edit_file", json!({ "path": "big.txt", "old": "the one place\n", "new": "another place\n" })),
+        Reply::text("done"),
+    ];
+    let server = Server::start(Script::new().say("executor", replies));
+    world.bind(&server, "");
+    let mut running = world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).spawn();
+    let id = running.id();
+    let peak = std::thread::spawn(move || {
+        let mut peak = 0;
+        while let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) {
+            let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+            let Some(kib) = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()) else { break };
+            peak = peak.max(kib);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        peak
+    });
+    running.close();
+    let ran = running.wait().expect(0);
+    let peak = peak.join().unwrap() * 1024 / text.len() as u64;
+    println!("the peak is {peak} times the file");
+    assert!(world.read("big.txt").contains("another place\n"), "{}", ran.all());
+    assert!(peak < 8, "the peak is {peak} times the file");
+}
