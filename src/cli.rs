@@ -150,6 +150,8 @@ pub enum Command {
         #[arg(long, value_name = "ID")]
         session: Option<String>,
     },
+    /// Tell what a command is made of, and whether it may run; runs nothing.
+    Why(Why),
     /// Run one tool without a model.
     Tool {
         /// What to do.
@@ -205,6 +207,26 @@ pub struct Undo {
     /// Leaves files that somebody changed since in the same lines, and takes back the others.
     #[arg(long)]
     pub skip_conflicts: bool,
+}
+
+/// `tandem why`. The exit code is 0 for a command that needs no question, 3 for one that needs approval, 1 for one that is
+/// forbidden.
+#[derive(Debug, Args)]
+pub struct Why {
+    /// The command, as one argument.
+    pub command: Option<String>,
+    /// Whose command it would be: the planner only runs what only looks.
+    #[arg(long, value_name = "ROLE", value_parser = PossibleValuesParser::new(["planner", "executor"]))]
+    pub role: Option<String>,
+    /// Prints one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    /// Lists the rules that hold here, with where they come from.
+    #[arg(long, conflicts_with_all = ["command", "role", "json", "forget"])]
+    pub rules: bool,
+    /// Takes away a rule that "always" kept for this project.
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["command", "role", "json"])]
+    pub forget: Option<String>,
 }
 
 /// `tandem sessions`.

@@ -31,6 +31,7 @@ impl Cli {
             Some(Command::Doctor { .. }) => (Kind::Asks, "tandem doctor"),
             Some(Command::Sessions { .. }) => (Kind::Local, "tandem sessions"),
             Some(Command::Undo(_)) => (Kind::Local, "tandem undo"),
+            Some(Command::Why(_)) => (Kind::Local, "tandem why"),
             Some(Command::Redo { .. }) => (Kind::Local, "tandem redo"),
             Some(Command::Tool { .. }) => (Kind::Local, "tandem tool"),
             Some(Command::Config { .. }) => (Kind::Local, "tandem config"),

@@ -10,7 +10,7 @@ use tandem_shared::plan::ApprovedPlan;
 use tandem_shared::settings::Approval;
 use tandem_shared::workspace::Workspace;
 
-use crate::shell::{self, Judgement, Pattern, PatternError, Place};
+use crate::shell::{self, Judgement, Pattern, Place, Rules};
 
 /// Leave to do one thing. Only [`Gate::judge`] makes one, and acting uses it up:
 ///
@@ -58,25 +58,49 @@ impl Grant {
 pub struct Gate {
     workspace: Workspace,
     stance: Stance,
-    rules: Vec<Pattern>,
+    rules: Rules,
     plan: Option<Arc<ApprovedPlan>>,
     person: Arc<dyn Person>,
     remembered: Remembered,
     ask_over_files: usize,
 }
 
+/// Keeps rules for later sessions.
+pub type Keeper = Arc<dyn Fn(&[String]) + Send + Sync>;
+
 /// What a person said "always" to in a session. Cheap to clone; the clones share it.
 #[derive(Clone, Default)]
-pub struct Remembered(Arc<Mutex<BTreeSet<Always>>>);
+pub struct Remembered {
+    always: Arc<Mutex<BTreeSet<Always>>>,
+    rules: Arc<Mutex<Vec<Pattern>>>,
+    keeper: Option<Keeper>,
+}
 
 impl Remembered {
+    /// With allow rules that were kept before, and a place where new ones are kept for later sessions.
+    pub fn kept(rules: Vec<Pattern>, keeper: Keeper) -> Remembered {
+        Remembered { rules: Arc::new(Mutex::new(rules)), keeper: Some(keeper), ..Remembered::default() }
+    }
+
     fn holds(&self, wanted: &[Always]) -> bool {
-        let always = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
         !wanted.is_empty() && wanted.iter().all(|one| always.contains(one))
     }
 
     fn add(&self, wanted: Vec<Always>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted);
+        self.always.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted);
+    }
+
+    fn keep(&self, rules: &[String]) {
+        let parsed = rules.iter().filter_map(|rule| Pattern::parse(rule).ok());
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner).extend(parsed);
+        if let Some(keeper) = &self.keeper {
+            keeper(rules);
+        }
+    }
+
+    fn rules(&self) -> Vec<Pattern> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -103,39 +127,28 @@ enum Ruling {
     Ask(String),
 }
 
-/// Reads rules of `[commands] allow` without using them.
-///
-/// # Errors
-/// The first rule that is not one simple command.
-pub fn check_rules(allow: &[String]) -> Result<(), PatternError> {
-    allow.iter().try_for_each(|rule| Pattern::parse(rule).map(drop))
-}
-
 impl Gate {
-    /// A gate for a model's calls. `allow` are the rules of `[commands] allow`.
-    ///
-    /// # Errors
-    /// The first rule that is not one simple command.
+    /// A gate for a model's calls.
     pub fn new(
         workspace: Workspace,
         approval: Approval,
-        allow: &[String],
+        rules: Rules,
         plan: Option<ApprovedPlan>,
         person: Arc<dyn Person>,
-    ) -> Result<Gate, PatternError> {
-        let rules = allow.iter().map(|rule| Pattern::parse(rule)).collect::<Result<_, _>>()?;
-        Ok(Gate::build(workspace, Stance::Mode(approval), rules, plan.map(Arc::new), person))
+    ) -> Gate {
+        Gate::build(workspace, Stance::Mode(approval), rules, plan.map(Arc::new), person)
     }
 
-    /// A gate for calls that the person makes by hand: approved inside the root, save what the danger list names.
-    pub fn own_act(workspace: Workspace, person: Arc<dyn Person>) -> Gate {
-        Gate::build(workspace, Stance::OwnAct, Vec::new(), None, person)
+    /// A gate for calls that the person makes by hand: approved inside the root, save what the danger list or a rule
+    /// denies.
+    pub fn own_act(workspace: Workspace, rules: Rules, person: Arc<dyn Person>) -> Gate {
+        Gate::build(workspace, Stance::OwnAct, rules, None, person)
     }
 
     fn build(
         workspace: Workspace,
         stance: Stance,
-        rules: Vec<Pattern>,
+        rules: Rules,
         plan: Option<Arc<ApprovedPlan>>,
         person: Arc<dyn Person>,
     ) -> Gate {
@@ -177,11 +190,20 @@ impl Gate {
         if self.remembered.holds(&wanted) {
             return granted(GrantedBy::Person);
         }
-        let question = Question::Approve { call: call.clone(), effect: effect.clone(), why: why.clone() };
+        let proposed = self.proposed(effect);
+        let question = Question::Approve {
+            call: call.clone(),
+            effect: effect.clone(),
+            why: why.clone(),
+            always: proposed.clone().unwrap_or_default(),
+        };
         match self.person.ask(question).await {
             Some(Answer::Yes) => granted(GrantedBy::Person),
             Some(Answer::Always) => {
-                self.remembered.add(wanted);
+                match proposed {
+                    Some(rules) => self.remembered.keep(&rules),
+                    None => self.remembered.add(wanted),
+                }
                 granted(GrantedBy::Person)
             }
             Some(Answer::No { reason } | Answer::Text { text: reason }) => Err(said_no(&reason)),
@@ -228,8 +250,21 @@ impl Gate {
         self.rule_by_mode(Kind::Write, &format!("it writes {}", paths.join(", ")))
     }
 
+    /// The rules that "always" would keep for a command; `None` where it is only remembered for this session.
+    fn proposed(&self, effect: &Effect) -> Option<Vec<String>> {
+        let Effect::Command { command } = effect else { return None };
+        shell::proposal(&shell::weigh(command, &self.all_rules(), Place { root: self.workspace.root() }))
+    }
+
+    /// Those of the configuration, and those that a person said "always" to.
+    fn all_rules(&self) -> Rules {
+        let mut rules = self.rules.clone();
+        rules.allow.extend(self.remembered.rules());
+        rules
+    }
+
     fn rule_command(&self, command: &str) -> Ruling {
-        let judgement = shell::judge(command, &self.rules, Place { root: self.workspace.root() });
+        let judgement = shell::judge(command, &self.all_rules(), Place { root: self.workspace.root() });
         if let Judgement::Forbidden(rule) = &judgement {
             return Ruling::Denied(format!(
                 "Refused by the danger rule {}: the command {}. It is refused in every mode and nobody can allow it. \
@@ -240,13 +275,22 @@ impl Gate {
         if let Stance::Mode(Approval::Plan) = self.stance {
             return Ruling::Denied(PLAN_MODE.to_owned());
         }
+        if let Judgement::Denied(rule) = &judgement {
+            return Ruling::Denied(format!(
+                "Denied by the rule `{rule}` of commands.deny. Nothing was run. Reach the goal in another way, or say why \
+                 it cannot be reached."
+            ));
+        }
         let strict = matches!(self.stance, Stance::Mode(Approval::Strict));
         match judgement {
+            Judgement::Asked(rule) if !strict => {
+                Ruling::Ask(format!("the rule `{rule}` of commands.ask names it"))
+            }
             // The danger list holds for a plan's checks too.
             Judgement::Risky(rule) if !strict => {
                 Ruling::Ask(format!("the command {} (danger rule {})", rule.why, rule.id))
             }
-            Judgement::Allowed => Ruling::Granted(GrantedBy::Rule),
+            Judgement::Looks | Judgement::Allowed => Ruling::Granted(GrantedBy::Rule),
             Judgement::Unclear(_) | Judgement::Plain if self.is_check(command) => {
                 Ruling::Granted(GrantedBy::Plan)
             }

@@ -35,7 +35,7 @@ pub use coverage::Coverage;
 pub use cx::{EffectCx, Knowledge, Surroundings, WriteCx};
 pub use environment::Environment;
 pub use file::{Found, after_crash};
-pub use gate::{Gate, Grant, Remembered, check_rules};
+pub use gate::{Gate, Grant, Remembered};
 pub use overseer::PlanOverseer;
 pub use process::{End, Ended, Leftovers, Limits};
 pub use proof::run_check;

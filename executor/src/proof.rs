@@ -8,7 +8,7 @@ pub use tandem_shared::proof::{CheckRun, StepProof, Verdict};
 
 use crate::environment::Environment;
 use crate::process::{self, End, Leftovers, Limits};
-use crate::shell::{self, Judgement, Place};
+use crate::shell::{self, Judgement, Place, Rules};
 
 /// What the runs of a check show. `before` and `after` are `None` when it was not run then; `changed_check_files` are
 /// files of the check that were changed between the two runs.
@@ -71,7 +71,9 @@ pub async fn run_check(
         output,
         duration_ms,
     };
-    if let Judgement::Forbidden(rule) = shell::judge(command, &[], Place { root: workspace.root() }) {
+    if let Judgement::Forbidden(rule) =
+        shell::judge(command, &Rules::default(), Place { root: workspace.root() })
+    {
         return run(
             None,
             false,

@@ -25,6 +25,8 @@ pub enum Question {
         effect: Effect,
         /// Why it is asked, for example the danger rule that it meets.
         why: String,
+        /// The allow rules that "always" would keep for this project; empty where it is only remembered for the session.
+        always: Vec<String>,
     },
 }
 

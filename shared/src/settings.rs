@@ -183,6 +183,10 @@ pub struct CommandSettings {
     pub absolute_s: u64,
     /// Characters of output that reach the model, head and tail.
     pub output_chars: usize,
+    /// Commands that are never run, as patterns over parsed words; further words never lead out of one.
+    pub deny: Vec<String>,
+    /// Commands that are always asked about, in the same form.
+    pub ask: Vec<String>,
     /// Commands that run without a question, as patterns over parsed words (`git status *`).
     pub allow: Vec<String>,
 }

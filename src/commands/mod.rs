@@ -4,6 +4,7 @@ mod task;
 mod conversation;
 mod sessions;
 mod undo;
+mod why;
 mod tool;
 mod settings;
 mod models;
@@ -81,6 +82,7 @@ async fn dispatch(cli: Cli, machine: Machine) -> Result<Exit, Failure> {
         }
         Command::Sessions { what } => sessions::run(&Scene::new(global, machine)?, what),
         Command::Undo(asked) => undo::run(&Scene::new(global, machine)?, asked),
+        Command::Why(asked) => why::run(&Scene::new(global, machine)?, asked),
         Command::Redo { session } => undo::redo(&Scene::new(global, machine)?, session.as_deref()),
         Command::Tool { what } => tool::run(Scene::new(global, machine)?, what).await,
         Command::Config { what: cli::Config::Schema { events } } => Ok(settings::schema(events)),

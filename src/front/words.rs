@@ -88,7 +88,15 @@ pub fn question(question: &Question) -> String {
                 options.iter().enumerate().map(|(n, option)| format!("  {}. {}\n", n + 1, clean(option)));
             format!("? {}\n{}", clean(text), rows.collect::<String>())
         }
-        Question::Approve { call, effect, why } => {
+        Question::Approve { call, effect, why, always } => {
+            let always = match always.as_slice() {
+                [] => "[a]lways in this session".to_owned(),
+                rules => {
+                    let rules: Vec<String> =
+                        rules.iter().map(|rule| format!("`{}`", one_line(rule))).collect();
+                    format!("[a]lways in this project: {}", rules.join(", "))
+                }
+            };
             let what = match effect {
                 Effect::Nothing => String::new(),
                 Effect::Write { diff, .. } => {
@@ -98,7 +106,7 @@ pub fn question(question: &Question) -> String {
                 Effect::Remote { service } => indented(service),
             };
             format!(
-                "? {} wants to go ahead ({})\n{what}  [y]es, [a]lways, anything else is no: ",
+                "? {} wants to go ahead ({})\n{what}  [y]es, {always}, anything else is no: ",
                 call.name,
                 clean(why)
             )

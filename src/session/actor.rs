@@ -5,7 +5,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tandem_executor::{Remembered, check_rules};
+use tandem_executor::Remembered;
+use tandem_executor::shell::Pattern;
 use tandem_router::Router;
 use tandem_shared::event::{Event, Op};
 use tandem_shared::facts::Facts;
@@ -43,7 +44,7 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
         return Err(SetupError::NoModel);
     }
     setup.check_budget()?;
-    check_rules(&setup.loaded.config.commands.allow).map_err(|error| SetupError::Rules(error.to_string()))?;
+    setup.rules()?;
     let router = wiring::router(&setup.loaded.config, &setup.machine.env, &setup.route)?;
     let store = Arc::new(setup.open_store(start)?);
     let (ops, inbox) = mpsc::unbounded_channel();
@@ -62,7 +63,7 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
         project: setup.state.project(setup.workspace.root()),
         notes: project_notes(setup.workspace.root()),
         today: machine::minute((setup.clock)()).get(..10).unwrap_or_default().to_owned(),
-        remembered: Remembered::default(),
+        remembered: remembered(setup.state.project(setup.workspace.root())),
         setup,
         router,
         store,
@@ -72,6 +73,31 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
     };
     tokio::task::spawn_local(session.run(Doors::new(inbox, asks)));
     Ok(Handle { id, ops, events })
+}
+
+/// What a person said "always" to in this project before, and a place for more.
+fn remembered(project: ProjectStore) -> Remembered {
+    let rules = kept_rules(&project);
+    Remembered::kept(
+        rules,
+        Arc::new(move |rules| {
+            for rule in rules {
+                if let Err(error) = project.keep_rule(rule) {
+                    // It holds for this session all the same.
+                    tracing::warn!(%error, rule, "a rule could not be kept");
+                }
+            }
+        }),
+    )
+}
+
+/// The allow rules that were kept for a project.
+pub fn kept_rules(project: &ProjectStore) -> Vec<Pattern> {
+    let rules = project.rules().unwrap_or_else(|error| {
+        tracing::warn!(%error, "the kept rules cannot be read");
+        Vec::new()
+    });
+    rules.iter().filter_map(|rule| Pattern::parse(rule).ok()).collect()
 }
 
 /// The state of a conversation.

@@ -67,11 +67,10 @@ impl Session {
         let gate = Gate::new(
             self.setup.workspace.clone(),
             config.session.approval,
-            &config.commands.allow,
+            self.setup.rules().map_err(|error| error.to_string())?,
             plan,
             self.person.clone(),
-        )
-        .map_err(|error| format!("commands.allow: {error}"))?;
+        );
         let env = Arc::new(self.setup.command_env());
         let around = Surroundings {
             read: self.read_cx(interrupt),

@@ -15,7 +15,7 @@ mod planning;
 mod executing;
 mod account;
 
-pub use actor::{Handle, open};
+pub use actor::{Handle, kept_rules, open};
 pub use plans::{PlanSource, load_plan, plan_file};
 pub use report::model_exit;
 pub use setup::{Attendance, Setup, SetupError, Start, StatePaths};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tandem_executor::shell::Rules;
 use tandem_executor::{Environment, after_crash};
 use tandem_router::RouterError;
 use tandem_shared::digest::Digest;
@@ -103,8 +104,8 @@ pub enum SetupError {
         "a budget in dollars cannot be kept with the stand-in {0}, whose price is not known: leave out roles.{1}.fallback"
     )]
     StandIn(String, Role),
-    /// An allow rule cannot be used.
-    #[error("commands.allow: {0}")]
+    /// A rule cannot be used.
+    #[error("commands: {0}")]
     Rules(String),
     /// No model is configured.
     #[error("no model is configured. {}", NO_MODEL)]
@@ -132,6 +133,16 @@ impl Setup {
                 SessionStore::resume(&folder, id, self.clock.clone(), &look)
             }
         }
+    }
+
+    /// The rules of the configuration.
+    ///
+    /// # Errors
+    /// The first that is not one simple command.
+    pub fn rules(&self) -> Result<Rules, SetupError> {
+        let commands = &self.loaded.config.commands;
+        Rules::parse(&commands.deny, &commands.ask, &commands.allow)
+            .map_err(|error| SetupError::Rules(error.to_string()))
     }
 
     /// A budget that could not be counted against would be no budget.

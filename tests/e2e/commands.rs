@@ -11,8 +11,8 @@ fn help_names_every_command_and_every_exit_code() {
     let world = sums::world();
     let help = world.tandem(&["--help"]).run().expect(0).stdout;
     for command in [
-        "plan", "exec", "run", "resume", "undo", "redo", "sessions", "tool", "config", "models", "doctor",
-        "demo", "trust",
+        "plan", "exec", "run", "resume", "undo", "redo", "why", "sessions", "tool", "config", "models",
+        "doctor", "demo", "trust",
     ] {
         assert!(
             help.lines().any(|line| line.trim_start().starts_with(command)),

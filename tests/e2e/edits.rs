@@ -226,7 +226,10 @@ fn a_file_of_fifty_megabytes_is_edited_in_bounded_memory() {
     world.write("big.txt", &text);
     let replies = [
         Reply::call("read_file", json!({ "path": "big.txt", "start_line": 1, "end_line": 2 })),
-        Reply::call("edit_file", json!({ "path": "big.txt", "old": "the one place\n", "new": "another place\n" })),
+        Reply::call(
+            "edit_file",
+            json!({ "path": "big.txt", "old": "the one place\n", "new": "another place\n" }),
+        ),
         Reply::text("done"),
     ];
     let server = Server::start(Script::new().say("executor", replies));
@@ -237,7 +240,9 @@ fn a_file_of_fifty_megabytes_is_edited_in_bounded_memory() {
         let mut peak = 0;
         while let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) {
             let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-            let Some(kib) = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()) else { break };
+            let Some(kib) = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()) else {
+                break;
+            };
             peak = peak.max(kib);
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -30,16 +30,47 @@ fn checked(world: &World, check: &str, args: &[&str]) -> (Ran, Server) {
 }
 
 #[test]
-fn deleting_is_asked_for_in_every_mode_and_with_any_rule() {
+fn deleting_is_asked_for_in_every_mode_unless_a_rule_names_it() {
     let world = sums::world();
-    let allowed = "[commands]\nallow = [\"rm *\"]\n";
-    for (approval, config) in
-        [("ask", ""), ("auto-edit", ""), ("auto", ""), ("auto", allowed), ("ask", allowed)]
-    {
-        let result = ran(&world, approval, config, "rm README.md", 3);
-        assert!(result.contains("Denied") && result.contains("rm"), "{approval}: {result}");
+    let every_git = "[commands]\nallow = [\"git *\"]\n";
+    for (approval, config, command) in [
+        ("ask", "", "rm README.md"),
+        ("auto-edit", "", "rm README.md"),
+        ("auto", "", "rm README.md"),
+        ("auto", every_git, "git clean -fd"),
+        ("auto", "[commands]\nask = [\"cat\"]\n", "cat README.md"),
+    ] {
+        let result = ran(&world, approval, config, command, 3);
+        assert!(result.contains("Denied"), "{approval}: {result}");
     }
     assert_eq!(world.read("README.md"), "# sums\n\nAdds numbers.\n");
+    ran(&world, "ask", "[commands]\nallow = [\"rm README.md\"]\n", "rm README.md", 0);
+    assert!(!world.root().join("README.md").exists());
+}
+
+#[test]
+fn no_chain_gets_around_a_rule() {
+    let world = sums::world();
+    let rules = "[commands]\nallow = [\"git status\"]\ndeny = [\"touch\"]\n";
+    for command in [
+        "git status && touch n1",
+        "git status; touch n2",
+        "git status | touch n3",
+        "git status & touch n4",
+        "git status\ntouch n5",
+        "(git status; touch n6)",
+    ] {
+        let result = ran(&world, "auto", rules, command, 3);
+        assert!(result.contains("the rule `touch` of commands.deny"), "{command}: {result}");
+    }
+    // In mode ask, nobody is there to allow what no rule names.
+    ran(&world, "ask", rules, "git status || make", 3);
+    assert!(world.tree().keys().all(|name| !name.starts_with('n')));
+    let result = ran(&world, "ask", rules, "git status", 0);
+    assert!(result.contains("nothing to commit"), "{result}");
+    let by_hand =
+        world.tandem(&["tool", "run", "run_command", "--args", "{\"command\":\"touch n7\"}"]).run().expect(3);
+    assert!(by_hand.stderr.contains("commands.deny"), "{}", by_hand.all());
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod real_input;
 mod tidy;
 mod edits;
 mod killed;
+mod why;
 mod undo;
 mod undo_acts;
 mod leave;

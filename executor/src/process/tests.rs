@@ -149,7 +149,14 @@ async fn a_flood_is_cut_to_head_and_tail() {
 
 #[test]
 fn a_wanted_time_counts_for_both_limits_up_to_the_setting() {
-    let settings = CommandSettings { idle_s: 60, absolute_s: 600, output_chars: 9, allow: Vec::new() };
+    let settings = CommandSettings {
+        idle_s: 60,
+        absolute_s: 600,
+        output_chars: 9,
+        deny: vec![],
+        ask: vec![],
+        allow: vec![],
+    };
     let seconds = |wanted| {
         let limits = Limits::new(&settings, wanted, Leftovers::Keep);
         (limits.idle.as_secs(), limits.absolute.as_secs())

@@ -35,7 +35,14 @@ fn red_then_green_is_proven_and_nothing_else_is() {
 async fn a_check_is_run_for_real() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(folder.path()).unwrap();
-    let settings = CommandSettings { idle_s: 20, absolute_s: 20, output_chars: 100, allow: Vec::new() };
+    let settings = CommandSettings {
+        idle_s: 20,
+        absolute_s: 20,
+        output_chars: 100,
+        deny: vec![],
+        ask: vec![],
+        allow: vec![],
+    };
     let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
     let env = Environment { variables, secrets: Vec::new() };
     let check = async |command: &str| {

@@ -12,11 +12,13 @@ use super::script::{Redirect, Script, Simple, Word};
 pub struct Pattern {
     words: Vec<String>,
     open: bool,
+    /// As it is written.
+    text: String,
 }
 
 /// A rule that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the allow rule {rule:?} is not one simple command: {why}")]
+#[error("the rule {rule:?} is not one simple command: {why}")]
 pub struct PatternError {
     rule: String,
     why: String,
@@ -48,7 +50,30 @@ impl Pattern {
         if open {
             words.pop();
         }
-        Ok(Pattern { words, open })
+        Ok(Pattern { words, open, text: rule.trim().to_owned() })
+    }
+
+    /// Its words up to the first that is not literal, as a command of their own.
+    pub(super) fn literal(&self) -> Script {
+        let words = self.words.iter().take_while(|word| !word.contains('*'));
+        let simple = Simple { words: words.map(Word::known).collect(), ..Simple::default() };
+        Script { commands: vec![simple], ..Script::default() }
+    }
+
+    /// Whether it holds for `simple`, or for what that may turn out to be: for rules that forbid or ask. Further words never
+    /// lead out of such a rule, and a word that is only known when it runs may be any.
+    pub(super) fn may_meet(&self, simple: &Simple) -> bool {
+        let words = &simple.words;
+        let Some((first, rest)) = self.words.split_first() else { return false };
+        let program = words
+            .first()
+            .is_some_and(|word| !word.known || wild(first, &word.text) || wild(first, simple.name()));
+        program
+            && words.len() >= self.words.len()
+            && rest
+                .iter()
+                .zip(words.iter().skip(1))
+                .all(|(pattern, word)| !word.known || wild(pattern, &word.text))
     }
 
     fn matches(&self, words: &[Word]) -> bool {
@@ -60,13 +85,19 @@ impl Pattern {
     }
 }
 
-/// Whether every part of `script` is allowed, so that it may run without a question.
-pub fn allows(script: &Script, rules: &[Pattern]) -> bool {
-    let understood = script.odd.is_empty() && script.functions.is_empty() && !script.commands.is_empty();
-    understood && script.commands.iter().all(|simple| allows_simple(simple, rules))
+impl std::fmt::Display for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
-fn allows_simple(simple: &Simple, rules: &[Pattern]) -> bool {
+/// Whether nothing of `script` is hidden from one who looks at its parts.
+pub fn understood(script: &Script) -> bool {
+    script.odd.is_empty() && script.functions.is_empty() && !script.commands.is_empty()
+}
+
+/// Whether a part only looks or is allowed by one of `rules`, so that it may run without a question.
+pub fn is_allowed(simple: &Simple, rules: &[Pattern]) -> bool {
     !simple.background
         && simple.assigns.is_empty()
         && simple.redirects.iter().all(harmless_redirect)
@@ -109,7 +140,9 @@ mod tests {
 
     fn check(rule: &str, command: &str, expect: bool) {
         let rules = [Pattern::parse(rule).unwrap()];
-        assert_eq!(allows(&parse(command), &rules), expect, "{rule:?} on {command:?}");
+        let script = parse(command);
+        let got = understood(&script) && script.commands.iter().all(|simple| is_allowed(simple, &rules));
+        assert_eq!(got, expect, "{rule:?} on {command:?}");
     }
 
     #[test]
@@ -137,6 +170,29 @@ mod tests {
         check("cargo test *", "PATH=. cargo test", false);
         check("cargo test *", "f() { ls; }; cargo test", false);
         check("cargo test *", "cargo test $X", false);
+    }
+
+    #[test]
+    fn a_rule_that_forbids_cannot_be_got_around() {
+        let check = |rule: &str, command: &str, expect: bool| {
+            let rule = Pattern::parse(rule).unwrap();
+            let script = parse(command);
+            assert_eq!(
+                script.commands.iter().any(|simple| rule.may_meet(simple)),
+                expect,
+                "{rule} on {command}"
+            );
+        };
+        check("touch", "touch a b", true);
+        check("touch *", "/usr/bin/touch a", true);
+        check("git push", "git push --force", true);
+        check("git push", "git $X", true);
+        check("git push", "$X", false);
+        check("git push", "$X push", true);
+        check("git push", "$X y", false);
+        check("git push", "git pull", false);
+        check("curl", "echo $(curl x)", true);
+        check("rm *", "env rm a", true);
     }
 
     #[test]

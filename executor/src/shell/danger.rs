@@ -8,15 +8,9 @@ use super::rules::RULES;
 use super::script::{Script, Simple, Word};
 use super::wrap::SHELLS;
 
-/// The most severe rule that `script` meets.
-pub fn worst(script: &Script, place: Place<'_>) -> Option<&'static Rule> {
-    let mut worst: Option<&'static Rule> = None;
-    for rule in RULES.iter().filter(|rule| meets(&rule.matcher, script, place)) {
-        if worst.is_none_or(|known| rule.severity > known.severity) {
-            worst = Some(rule);
-        }
-    }
-    worst
+/// The rules that `script` meets, in the order of the table.
+pub fn met(script: &Script, place: Place<'_>) -> Vec<&'static Rule> {
+    RULES.iter().filter(|rule| meets(&rule.matcher, script, place)).collect()
 }
 
 fn meets(matcher: &Matcher, script: &Script, place: Place<'_>) -> bool {

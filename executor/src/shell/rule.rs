@@ -10,6 +10,7 @@ pub enum Severity {
 }
 
 /// A row of the danger list.
+#[derive(Debug)]
 pub struct Rule {
     /// Names the rule in questions, denials and tests.
     pub id: &'static str,
@@ -21,7 +22,16 @@ pub struct Rule {
     pub why: &'static str,
 }
 
+impl PartialEq for Rule {
+    fn eq(&self, other: &Rule) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Rule {}
+
 /// What a rule meets, over parsed words.
+#[derive(Debug)]
 pub(super) enum Matcher {
     /// A program with such operands and options.
     Call(Call),
@@ -35,6 +45,7 @@ pub(super) enum Matcher {
 
 /// A call of one of `names` (a trailing `*` is a prefix) whose first operands are `operands` (alternatives by place),
 /// with an option of every group of `options`, and with a path of `target`.
+#[derive(Debug)]
 pub(super) struct Call {
     pub(super) names: &'static [&'static str],
     pub(super) operands: &'static [&'static [&'static str]],
@@ -43,7 +54,7 @@ pub(super) struct Call {
 }
 
 /// Kinds of path.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// No path is needed.
     Any,

@@ -6,18 +6,19 @@ use serde::Deserialize;
 
 use super::*;
 
-fn word_of(command: &str, rules: &[Pattern]) -> String {
-    match judge(command, rules, Place { root: Path::new("/srv/project") }) {
+fn word_of(command: &str) -> String {
+    match judge(command, &Rules::default(), Place { root: Path::new("/srv/project") }) {
         Judgement::Forbidden(rule) => format!("forbidden {}", rule.id),
         Judgement::Risky(rule) => format!("risky {}", rule.id),
         Judgement::Unclear(_) => "unclear".to_owned(),
-        Judgement::Allowed => "allowed".to_owned(),
+        Judgement::Looks => "looks".to_owned(),
+        Judgement::Allowed | Judgement::Denied(_) | Judgement::Asked(_) => "by a rule".to_owned(),
         Judgement::Plain => "plain".to_owned(),
     }
 }
 
 fn check(command: &str, expect: &str) {
-    assert_eq!(word_of(command, &[]), expect, "{command}");
+    assert_eq!(word_of(command), expect, "{command}");
 }
 
 /// A command for each rule, in the order of the table.
@@ -78,7 +79,7 @@ const MEETING: &[(&str, &str)] = &[
 
 #[test]
 fn every_danger_rule_is_met() {
-    let met: Vec<(&str, String)> = MEETING.iter().map(|(id, command)| (*id, word_of(command, &[]))).collect();
+    let met: Vec<(&str, String)> = MEETING.iter().map(|(id, command)| (*id, word_of(command))).collect();
     let expect: Vec<(&str, String)> = RULES
         .iter()
         .map(|rule| {
@@ -151,7 +152,7 @@ fn depth_and_length_do_no_harm() {
     let deep = format!("{}ls{}", "(".repeat(50_000), ")".repeat(50_000));
     check(&deep, "unclear");
     check(&format!("{}ls", "eval ".repeat(100)), "unclear");
-    check(&format!("echo {}", "a ".repeat(100_000)), "allowed");
+    check(&format!("echo {}", "a ".repeat(100_000)), "looks");
 }
 
 #[test]
@@ -189,7 +190,7 @@ fn plain_work_is_left_to_the_mode() {
 #[test]
 fn looking_needs_no_question() {
     for command in ["ls -la", "cd src && git --no-pager log -n 1 | head -3", "cat a 2>/dev/null || true"] {
-        check(command, "allowed");
+        check(command, "looks");
     }
 }
 
@@ -214,9 +215,9 @@ fn cases_shell_policy() {
     };
     let (mut holes, mut friction) = (Vec::new(), Vec::new());
     for case in &cases {
-        let said = word_of(&case.cmd, &[]);
+        let said = word_of(&case.cmd);
         let got = match said.split(' ').next().unwrap() {
-            "allowed" => "safe_readonly",
+            "looks" => "safe_readonly",
             "forbidden" => "forbidden",
             _ => "needs_approval",
         };
@@ -234,4 +235,39 @@ fn cases_shell_policy() {
         friction.join("\n")
     );
     assert!(holes.is_empty(), "holes:\n{}", holes.join("\n"));
+    let share = friction.len() as f64 / cases.len() as f64;
+    assert!(share <= 0.03, "{:.1} % are asked about without need:\n{}", share * 100.0, friction.join("\n"));
+}
+
+#[test]
+fn rules_deny_before_they_ask_and_ask_before_they_allow() {
+    let own = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect::<Vec<_>>();
+    let rules = Rules::parse(
+        &own(&["touch", "git push origin"]),
+        &own(&["cargo publish"]),
+        &own(&["git status", "rm *", "git *", "cargo *", "touch *"]),
+    )
+    .unwrap();
+    let check = |command: &str, expect: Judgement| {
+        assert_eq!(judge(command, &rules, Place { root: Path::new("/srv/project") }), expect, "{command}");
+    };
+    let danger = |id: &str| RULES.iter().find(|rule| rule.id == id).unwrap();
+    for command in [
+        "touch x",
+        "git status && touch n1",
+        "git status | touch n3",
+        "(git status; touch n6)",
+        "git status\ntouch n5",
+    ] {
+        check(command, Judgement::Denied("touch".into()));
+    }
+    check("git push origin main", Judgement::Denied("git push origin".into()));
+    check("cargo publish --dry-run", Judgement::Asked("cargo publish".into()));
+    check("cargo build", Judgement::Allowed);
+    check("git status", Judgement::Looks);
+    // `rm *` names deleting; `git *` does not name pushing.
+    check("rm -r build", Judgement::Allowed);
+    check("git push elsewhere", Judgement::Risky(danger("git_push")));
+    check("rm -rf /", Judgement::Forbidden(danger("rm_vital")));
+    check("rm -r build && make", Judgement::Plain);
 }

@@ -25,6 +25,7 @@ use tandem_shared::workspace::Workspace;
 use super::*;
 use crate::coverage::Coverage;
 use crate::environment::Environment;
+use crate::shell::Rules;
 use crate::tools::write_tools;
 
 /// Keeps what it is told, in order.
@@ -116,11 +117,17 @@ impl Room {
             interrupt: Interrupt::new(),
             limits: Arc::new(limits),
         };
-        let commands =
-            CommandSettings { idle_s: 20, absolute_s: 30, output_chars: 15_000, allow: Vec::new() };
+        let commands = CommandSettings {
+            idle_s: 20,
+            absolute_s: 30,
+            output_chars: 15_000,
+            deny: vec![],
+            ask: vec![],
+            allow: vec![],
+        };
         let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
         let env = Arc::new(Environment { variables, secrets: Vec::new() });
-        let gate = Gate::new(workspace, approval, &[], plan, Arc::new(Nobody)).unwrap();
+        let gate = Gate::new(workspace, approval, Rules::default(), plan, Arc::new(Nobody));
         let edits =
             EditSettings { ask_over_files: 20, file_bytes: 1 << 20, cover_file_bytes: 1 << 20, cover_s: 10 };
         let around = Surroundings {

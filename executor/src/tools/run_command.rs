@@ -7,7 +7,7 @@ use tandem_shared::person::Effect;
 
 use crate::cx::{EffectCx, Reach, WriteCx};
 use crate::process::{End, Ended, Leftovers, Limits};
-use crate::shell::{self, Judgement, Place};
+use crate::shell::{self, Judgement, Place, Rules};
 use crate::tool::WriteTool;
 
 /// The tool.
@@ -48,7 +48,7 @@ impl WriteTool for RunCommand {
         let shown = settings.output_chars;
         let limits = Limits { output_chars: WHOLE, ..Limits::new(settings, args.timeout, Leftovers::Keep) };
         let root = cx.look().read().workspace.root().to_owned();
-        let looks = matches!(shell::judge(&args.command, &[], Place { root: &root }), Judgement::Allowed);
+        let looks = shell::judge(&args.command, &Rules::default(), Place { root: &root }) == Judgement::Looks;
         let reach = if looks { Reach::Looks } else { Reach::Acts };
         let (ended, changes) = match cx.run_command(limits, reach).await {
             Ok(done) => done,

@@ -16,6 +16,7 @@ use crate::plan::Plan;
 type Rows = TableDefinition<'static, &'static str, &'static [u8]>;
 const SESSIONS: Rows = TableDefinition::new("sessions");
 const PLANS: Rows = TableDefinition::new("plans");
+const RULES: Rows = TableDefinition::new("rules");
 /// Eight runs that close at once take turns of a few milliseconds each; this bounds a stuck process.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -87,13 +88,7 @@ impl ProjectStore {
     /// # Errors
     /// When the file cannot be written within the wait.
     pub fn remove_session(&self, id: &str) -> Result<(), StoreError> {
-        let database = self.open()?;
-        let remove = || -> Result<(), redb::Error> {
-            let writer = database.begin_write()?;
-            writer.open_table(SESSIONS)?.remove(id)?;
-            Ok(writer.commit()?)
-        };
-        remove().map_err(|error| StoreError::failed(&self.path, error))
+        self.remove(SESSIONS, id).map(drop)
     }
 
     /// Writes a plan's row.
@@ -123,6 +118,30 @@ impl ProjectStore {
         Ok(rows.into_iter().filter(|row| row.session == session).max_by_key(|row| row.created))
     }
 
+    /// Keeps a rule that lets commands run without a question.
+    ///
+    /// # Errors
+    /// When the file cannot be written within the wait.
+    pub fn keep_rule(&self, rule: &str) -> Result<(), StoreError> {
+        self.put(RULES, rule, &rule)
+    }
+
+    /// The rules that were kept.
+    ///
+    /// # Errors
+    /// When the file is damaged or stays in use.
+    pub fn rules(&self) -> Result<Vec<String>, StoreError> {
+        self.rows(RULES)
+    }
+
+    /// Takes a kept rule away; answers whether there was one.
+    ///
+    /// # Errors
+    /// When the file cannot be written within the wait.
+    pub fn forget_rule(&self, rule: &str) -> Result<bool, StoreError> {
+        self.remove(RULES, rule)
+    }
+
     fn open(&self) -> Result<Database, StoreError> {
         file::open(&self.path, PATIENCE)
     }
@@ -136,6 +155,17 @@ impl ProjectStore {
             Ok(writer.commit()?)
         };
         put().map_err(|error| StoreError::failed(&self.path, error))
+    }
+
+    fn remove(&self, table: Rows, name: &str) -> Result<bool, StoreError> {
+        let database = self.open()?;
+        let remove = || -> Result<bool, redb::Error> {
+            let writer = database.begin_write()?;
+            let was_there = writer.open_table(table)?.remove(name)?.is_some();
+            writer.commit()?;
+            Ok(was_there)
+        };
+        remove().map_err(|error| StoreError::failed(&self.path, error))
     }
 
     fn rows<T: DeserializeOwned>(&self, table: Rows) -> Result<Vec<T>, StoreError> {
