@@ -64,7 +64,7 @@ fn one(
             let end = head.len() + edited.content.len() - end;
             Ok((Edited { content: [head, &edited.content].concat(), ..edited }, end))
         }
-        Err(refused) => Err(refusal::of(name, rest, &wanted, refused)),
+        Err(refused) => Err(refusal::told(name, rest, &hunk.old, &hunk.new, &refused)),
     }
 }
 

@@ -8,7 +8,7 @@ mod beneath;
 mod cx;
 mod environment;
 mod diff;
-mod edit;
+pub mod edit;
 mod file;
 mod change;
 mod syntax;

@@ -1,20 +1,21 @@
-//! Edits that cannot be made, in words for the model: what was wrong, what stands there, what to do next.
+//! What the model reads of an edit that is refused: what was wrong, what is true, what to do next.
 
 use tandem_shared::call::{ErrorKind, ToolError};
 
-use crate::edit::{self, Refused, Wanted};
+use crate::edit::{self, Refused};
 use crate::nearest;
 
-/// The error for an edit of the file `name` that was refused.
-pub fn of(name: &str, content: &[u8], wanted: &Wanted<'_>, refused: Refused) -> ToolError {
+/// The error for an edit of `old` into `new` in the file at `path`.
+pub fn told(path: &str, content: &[u8], old: &str, new: &str, refused: &Refused) -> ToolError {
     match refused {
         Refused::Identical => identical(),
-        Refused::NotFound => not_found(wanted, name, content),
-        Refused::Ambiguous(lines) => ambiguous(name, &lines),
+        Refused::NotFound => not_found(path, content, old, new),
+        Refused::Ambiguous { lines, pass } => ambiguous(path, lines, pass),
+        Refused::Unclear { line, pass } => unclear(path, *line, pass),
     }
 }
 
-/// The error for an old and a new text that are the same.
+/// The error for an edit that would change nothing.
 pub fn identical() -> ToolError {
     ToolError::new(
         ErrorKind::Identical,
@@ -23,18 +24,18 @@ pub fn identical() -> ToolError {
     )
 }
 
-fn not_found(wanted: &Wanted<'_>, path: &str, content: &[u8]) -> ToolError {
+fn not_found(path: &str, content: &[u8], old: &str, new: &str) -> ToolError {
     let mut text = format!("The old text does not stand in {path}. Nothing was changed.");
-    let applied = match wanted.new.trim_ascii() {
-        b"" => Vec::new(),
-        _ => edit::lines_of(content, wanted.new),
+    let applied = match new.trim() {
+        "" => Vec::new(),
+        _ => edit::lines_of(content, new.as_bytes()),
     };
     if let Some(line) = applied.first() {
         text.push_str(&format!(
             " The new text stands there at line {line}: the change seems to be already applied. If so, go on."
         ));
     }
-    match nearest::region(&String::from_utf8_lossy(content), &String::from_utf8_lossy(wanted.old)) {
+    match nearest::region(&String::from_utf8_lossy(content), old) {
         Some(region) => text.push_str(&format!(
             " The nearest region is this:\n{region}Copy the old text exactly from the file, with its white space."
         )),
@@ -46,18 +47,40 @@ fn not_found(wanted: &Wanted<'_>, path: &str, content: &[u8]) -> ToolError {
 /// Line numbers that are listed.
 const MAX_PLACES: usize = 50;
 
-fn ambiguous(path: &str, lines: &[usize]) -> ToolError {
+fn ambiguous(path: &str, lines: &[usize], pass: &str) -> ToolError {
     let mut listed: Vec<String> = lines.iter().take(MAX_PLACES).map(usize::to_string).collect();
     if lines.len() > MAX_PLACES {
         listed.push("…".to_owned());
     }
+    let (what, else_) = match pass {
+        "exact" => (
+            "The old text stands",
+            "set near_line to a line of the one that is meant, or set replace_all to change every one",
+        ),
+        _ => (
+            "Nothing is exactly the old text, but lines like it stand",
+            "or set near_line to a line of the one that is meant",
+        ),
+    };
     ToolError::new(
         ErrorKind::Ambiguous,
         format!(
-            "The old text stands in {path} {} times, beginning at lines {}. Nothing was changed. Add lines around it \
-             until it is unique, or set replace_all to change every one.",
+            "{what} in {path} {} times, beginning at lines {}. Nothing was changed. Add lines around it until it is \
+             unique, {else_}.",
             lines.len(),
             listed.join(", ")
         ),
     )
+}
+
+fn unclear(path: &str, line: usize, pass: &str) -> ToolError {
+    ToolError::new(
+        ErrorKind::TextNotFound,
+        format!(
+            "The old text does not stand in {path} exactly. Lines like it begin at line {line} ({pass} match), but how \
+             the new lines are to look there cannot be told. Nothing was changed. Read these lines and copy the old \
+             text exactly, with its white space and quote marks; write the new text in the same way."
+        ),
+    )
+    .from_source(format!("file {path}"))
 }

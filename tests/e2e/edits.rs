@@ -97,6 +97,20 @@ fn mode_and_link_stay() {
 }
 
 #[test]
+fn a_new_text_takes_the_files_tabs_and_the_answer_says_so() {
+    let before = b"fn a() {\n\tlet x = 1;\n}\n";
+    let result = check("t.rs", before, "    let x = 1;", "    let x = 2;", b"fn a() {\n\tlet x = 2;\n}\n");
+    assert!(result.contains("It was not an exact match"), "{result}");
+}
+
+#[test]
+fn the_files_own_quotes_and_dashes_stay() {
+    let before = "title: “Ada — notes”\nyear: 1843\n";
+    let (old, new) = ("title: \"Ada - notes\"\nyear: 1843", "title: \"Ada - notes\"\nyear: 1844");
+    check("m.txt", before.as_bytes(), old, new, before.replace("1843", "1844").as_bytes());
+}
+
+#[test]
 fn two_equal_lines_are_refused_with_their_numbers() {
     let before = b"use a;\nuse a;\nfn f() {}\n";
     let result = check("u.rs", before, "use a;\n", "", before);

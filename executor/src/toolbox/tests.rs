@@ -2,6 +2,7 @@
 
 mod cases;
 mod commands;
+mod corpus;
 mod files;
 mod gated;
 mod patches;

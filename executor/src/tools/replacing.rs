@@ -81,7 +81,10 @@ pub fn edited(name: &str, content: &[u8], wanted: &Wanted<'_>) -> Result<Edited,
     if wanted.old == wanted.new {
         return Err(refusal::identical());
     }
-    edit::edit(content, wanted).map_err(|refused| refusal::of(name, content, wanted, refused))
+    edit::edit(content, wanted).map_err(|refused| {
+        let (old, new) = (String::from_utf8_lossy(wanted.old), String::from_utf8_lossy(wanted.new));
+        refusal::told(name, content, &old, &new, &refused)
+    })
 }
 
 /// What a call asks for.

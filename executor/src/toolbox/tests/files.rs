@@ -126,12 +126,13 @@ async fn an_error_says_what_is_true_instead() {
     assert_eq!(
         text(room.edit("main.rs", "    one();", "x").await),
         "The old text stands in main.rs 2 times, beginning at lines 2, 5. Nothing was changed. Add lines around it \
-         until it is unique, or set replace_all to change every one."
+         until it is unique, set near_line to a line of the one that is meant, or set replace_all to change every one."
     );
     assert_eq!(
-        text(room.edit("main.rs", "fn b() {\n  won();\n}", "x").await),
+        text(room.edit("main.rs", "fn b() {\n    won();\n}", "x").await),
         "The old text does not stand in main.rs. Nothing was changed. The nearest region is this:\n     4  fn b() {\n     \
-         5      one();\n     6  }\nCopy the old text exactly from the file, with its white space."
+         5      one();\n     6  }\nWord by word, with [-what only the old text has-] and {+what only the file has+}:\n     \
+         5      [-won-]{+one+}();\nCopy the old text exactly from the file, with its white space."
     );
     let applied = text(room.edit("main.rs", "fn c() {}", "fn b() {\n    one();").await);
     assert!(applied.contains("line 4: the change seems to be already applied"), "{applied}");
