@@ -17,6 +17,24 @@ fn main() {
     if packs_relocations() {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
+    if let Err(error) = leave_out_unwind_tables() {
+        println!("cargo::warning=the binary keeps its unwind tables: {error}");
+    }
+}
+
+/// A release aborts at a panic and never unwinds, so that the tables for it, almost 1 MB, are of no use; the compiler cannot
+/// be told so for one profile alone, but the linker can.
+fn leave_out_unwind_tables() -> std::io::Result<()> {
+    let variable = |key: &str| std::env::var(key).unwrap_or_default();
+    let linux = variable("CARGO_CFG_TARGET_OS") == "linux" && variable("CARGO_CFG_TARGET_ENV") == "gnu";
+    if !linux || variable("PROFILE") != "release" {
+        return Ok(());
+    }
+    let script = std::path::Path::new(&variable("OUT_DIR")).join("no-unwind-tables.ld");
+    let discard = "SECTIONS { /DISCARD/ : { *(.eh_frame .eh_frame_hdr .gcc_except_table .gcc_except_table.*) } } INSERT AFTER .text;\n";
+    std::fs::write(&script, discard)?;
+    println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr,-T,{}", script.display());
+    Ok(())
 }
 
 /// Relocations in packed form make the binary about 0.4 MB smaller. glibc reads them from version 2.36 on, and a linker
