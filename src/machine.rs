@@ -27,6 +27,10 @@ pub struct Machine {
     pub env: BTreeMap<String, String>,
     /// The folder the process was started in.
     pub current_dir: PathBuf,
+    /// This very program.
+    pub launcher: PathBuf,
+    /// Where temporary files go.
+    pub temp_dir: PathBuf,
 }
 
 impl Machine {
@@ -41,7 +45,14 @@ impl Machine {
         Ok(Machine {
             env: std::env::vars_os().filter_map(text).collect(),
             current_dir: std::env::current_dir()?,
+            launcher: std::env::current_exe()?,
+            temp_dir: std::env::temp_dir(),
         })
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.env.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
     }
 
     /// Where sessions are kept: `$XDG_STATE_HOME/tandem`, else `~/.local/state/tandem`.
@@ -135,7 +146,12 @@ mod tests {
             ("PAGER", "less"),
         ];
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let machine = Machine { env, current_dir: PathBuf::from("/") };
+        let machine = Machine {
+            env,
+            current_dir: PathBuf::from("/"),
+            launcher: PathBuf::new(),
+            temp_dir: PathBuf::new(),
+        };
         let seen: BTreeMap<String, String> =
             machine.command_env(&BTreeSet::from(["ACME".to_owned()])).into_iter().collect();
         assert_eq!(seen.get("PAGER").map(String::as_str), Some("cat"));

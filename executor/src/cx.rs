@@ -11,12 +11,14 @@ use tandem_shared::plan::ApprovedPlan;
 use tandem_shared::settings::{CommandSettings, EditSettings};
 use tandem_shared::tool::ReadCx;
 
+use crate::cage::Cage;
 use crate::change::Change;
 use crate::coverage::Coverage;
 use crate::environment::Environment;
 use crate::file::{self, Found};
 use crate::gate::Grant;
-use crate::process::{self, Ended, Limits};
+use crate::process::{self, Ended, Hold, Limits};
+use crate::reach::Reach;
 
 /// What surrounds every write call of a session.
 #[derive(Clone)]
@@ -33,6 +35,8 @@ pub struct Surroundings {
     pub coverage: Arc<Coverage>,
     /// What commands see of the environment.
     pub env: Arc<Environment>,
+    /// What holds commands.
+    pub cage: Arc<Cage>,
 }
 
 /// What a tool may look at to say what a call would do. Cheap to clone.
@@ -134,15 +138,6 @@ pub enum Knowledge {
     None,
 }
 
-/// What a command can do to files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// It only looks, by the rules.
-    Looks,
-    /// It may change something.
-    Acts,
-}
-
 /// Leave to act, and the means to. Only with a [`Grant`] can one be made, and each of its methods does nothing beyond
 /// what the grant says:
 ///
@@ -242,7 +237,7 @@ impl WriteCx {
         fault
     }
 
-    /// Runs the command that leave was given to, and answers with how it ended what it changed.
+    /// Runs the command that leave was given to, and answers with how it ended and what it changed.
     ///
     /// # Errors
     /// When the grant is not for a command, when no process could be started, or when what it changed could not be kept.
@@ -255,7 +250,9 @@ impl WriteCx {
             return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
         };
         let read = self.cx.read();
-        let run = process::run(command, &read.workspace, limits, &self.cx.around.env, &read.interrupt);
+        let around = &self.cx.around;
+        let hold = Hold { env: &around.env, cage: &around.cage, reach };
+        let run = process::run(command, &read.workspace, limits, hold, &read.interrupt);
         if reach == Reach::Looks {
             return Ok((run.await?, Vec::new()));
         }

@@ -63,6 +63,16 @@ pub struct Gate {
     person: Arc<dyn Person>,
     remembered: Remembered,
     ask_over_files: usize,
+    looking: Looking,
+}
+
+/// How far the judgement that a command only looks is relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looking {
+    /// It needs no question: the kernel holds such a command to it, or the person has decided to do without.
+    NeedsNoLeave,
+    /// Nothing would stop a command that was misjudged, so it is asked about like any other.
+    NeedsLeave,
 }
 
 /// Keeps rules for later sessions.
@@ -153,13 +163,29 @@ impl Gate {
         person: Arc<dyn Person>,
     ) -> Gate {
         let remembered = Remembered::default();
-        Gate { workspace, stance, rules, plan, person, remembered, ask_over_files: usize::MAX }
+        Gate {
+            workspace,
+            stance,
+            rules,
+            plan,
+            person,
+            remembered,
+            ask_over_files: usize::MAX,
+            looking: Looking::NeedsNoLeave,
+        }
     }
 
     /// The same gate, which asks about every call that changes more files than this.
     #[must_use]
     pub fn asking_over(mut self, files: usize) -> Gate {
         self.ask_over_files = files;
+        self
+    }
+
+    /// The same gate, which relies so far on the judgement that a command only looks.
+    #[must_use]
+    pub fn with_looking(mut self, looking: Looking) -> Gate {
+        self.looking = looking;
         self
     }
 
@@ -290,6 +316,11 @@ impl Gate {
             Judgement::Risky(rule) if !strict => {
                 Ruling::Ask(format!("the command {} (danger rule {})", rule.why, rule.id))
             }
+            Judgement::Looks if self.looking == Looking::NeedsLeave && !self.is_check(command) => self
+                .rule_by_mode(
+                    Kind::Command,
+                    "it seems to only look, but this system has no cage that holds it to that",
+                ),
             Judgement::Looks | Judgement::Allowed => Ruling::Granted(GrantedBy::Rule),
             Judgement::Unclear(_) | Judgement::Plain if self.is_check(command) => {
                 Ruling::Granted(GrantedBy::Plan)

@@ -18,6 +18,8 @@ mod nearest;
 mod refusal;
 mod patch;
 mod hunks;
+mod reach;
+pub mod cage;
 mod process;
 mod material;
 mod overseer;
@@ -35,9 +37,9 @@ pub use coverage::Coverage;
 pub use cx::{EffectCx, Knowledge, Surroundings, WriteCx};
 pub use environment::Environment;
 pub use file::{Found, after_crash};
-pub use gate::{Gate, Grant, Remembered};
+pub use gate::{Gate, Grant, Looking, Remembered};
 pub use overseer::PlanOverseer;
-pub use process::{End, Ended, Leftovers, Limits};
+pub use process::{End, Ended, Leftovers, Limits, look};
 pub use proof::run_check;
 pub use tool::{WriteTool, WriteTools};
 pub use toolbox::ExecutorToolbox;
@@ -49,3 +51,6 @@ pub use tools::{
 #[cfg(test)]
 #[path = "../../tests/support/cases.rs"]
 mod cases;
+
+#[cfg(test)]
+mod plain;

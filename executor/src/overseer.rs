@@ -20,6 +20,7 @@ use tandem_shared::store::{SessionStore, StoreError};
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 
+use crate::cage::Cage;
 use crate::cx::Surroundings;
 use crate::environment::Environment;
 use crate::gate::Gate;
@@ -32,6 +33,7 @@ pub struct PlanOverseer {
     workspace: Workspace,
     commands: CommandSettings,
     env: Arc<Environment>,
+    cage: Arc<Cage>,
     interrupt: Interrupt,
     /// Checks that were not allowed, with the reason: nobody is asked twice.
     refused: Mutex<BTreeMap<String, String>>,
@@ -48,6 +50,7 @@ impl PlanOverseer {
             workspace: around.read.workspace.clone(),
             commands: around.commands.clone(),
             env: around.env.clone(),
+            cage: around.cage.clone(),
             interrupt: around.read.interrupt.clone(),
             refused: Mutex::default(),
         }
@@ -122,8 +125,14 @@ impl PlanOverseer {
             Some(known) => known.clone(),
             None => match self.leave(&step.check).await {
                 Ok(by) => {
-                    let run =
-                        run_check(&step.check, &self.workspace, &self.commands, &self.env, &self.interrupt);
+                    let run = run_check(
+                        &step.check,
+                        &self.workspace,
+                        &self.commands,
+                        &self.env,
+                        &self.cage,
+                        &self.interrupt,
+                    );
                     (by, run.await)
                 }
                 Err(reason) => {

@@ -4,7 +4,9 @@ mod capture;
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdUnixStream;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -12,15 +14,19 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::interrupt::Interrupt;
 use tandem_shared::settings::CommandSettings;
+use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
 use capture::Capture;
 
+use crate::cage::{Answer, Cage, Errand, Hindrance, LAUNCH, Watch, say};
 use crate::environment::Environment;
+use crate::reach::Reach;
 
 /// How long a command may run, how much of its output is kept, and what becomes of its background processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +78,39 @@ pub struct Ended {
     pub duration: Duration,
     /// Whether a process that it started still runs and holds its output.
     pub background: bool,
+    /// What the cage put back after it, a sentence each.
+    pub put_back: Vec<String>,
+    /// What the cage most likely kept it from, where its failure looks like that.
+    pub hindrance: Option<Hindrance>,
+}
+
+impl Ended {
+    /// What the cage has to say to the model; nothing most of the time.
+    pub fn of_cage(&self) -> String {
+        let mut text = String::new();
+        if !self.put_back.is_empty() {
+            text.push_str(&format!(
+                "\n[the cage guards what git runs: {}. If the user wants that changed, say so: they can do it \
+                 themselves, or let the command run outside the cage]",
+                self.put_back.join("; ")
+            ));
+        }
+        if let Some(hindrance) = self.hindrance {
+            text.push_str(&format!("\n[{}]", hindrance.advice()));
+        }
+        text
+    }
+}
+
+/// What holds a command: its whole environment, and the cage that it runs in.
+#[derive(Clone, Copy)]
+pub struct Hold<'a> {
+    /// Its variables, and the secrets that are masked in its output.
+    pub env: &'a Environment,
+    /// The session's cage.
+    pub cage: &'a Cage,
+    /// What it is let do in there.
+    pub reach: Reach,
 }
 
 /// Why a command ended.
@@ -151,23 +190,34 @@ const DRAIN: Duration = Duration::from_millis(500);
 /// How long a stopped group has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Runs `command` by `sh -c` in the root, with no input, no terminal of its own, and `env` as its whole environment.
+/// How long a cage may take to be set up, which is a few milliseconds.
+const SETTING_UP: Duration = Duration::from_secs(20);
+
+/// Runs `command` by `sh -c` in the root, with no input, no terminal of its own, and the environment and cage of `hold`.
 ///
 /// # Errors
-/// Only when no process could be started; everything else is an [`Ended`].
+/// Only when no process could be started, or none in its cage; everything else is an [`Ended`].
 pub async fn run(
     command: &str,
     workspace: &Workspace,
     limits: Limits,
-    env: &Environment,
+    hold: Hold<'_>,
     interrupt: &Interrupt,
 ) -> Result<Ended, ToolError> {
     let failed = |error: io::Error| {
         ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
     };
+    let watch = watch(hold, workspace).await?;
+    let known = watch.as_ref().map(|watch| watch.repositories().clone()).unwrap_or_default();
+    let errand = hold.cage.errand(command, hold.reach, workspace.root(), &known)?;
+    let caged = errand.is_some();
     let started = Instant::now();
-    let (mut child, mut pipe) = start(command, workspace, &env.variables).map_err(failed)?;
+    let Started { mut child, mut pipe, launcher } =
+        start(command, workspace, hold.env, errand).map_err(failed)?;
     let mut group = Group::of(&child);
+    if let Some(launcher) = launcher {
+        begun(launcher, interrupt).await?;
+    }
     let mut capture = Capture::new(limits.output_chars);
     let by = follow(&mut child, &mut pipe, &mut capture, limits, interrupt).await.map_err(failed)?;
     if matches!(by, End::Idle | End::TooLong | End::Interrupted) {
@@ -187,31 +237,120 @@ pub async fn run(
         group.signal(Signal::KILL);
     }
     group.let_go();
-    Ok(Ended { by, output: env.mask(capture.into_text()), duration: started.elapsed(), background })
+    let output = hold.env.mask(capture.into_text());
+    let is_failure = matches!(by, End::Exit(1..) | End::Signal(_)) && caged;
+    let hindrance = is_failure.then(|| Hindrance::in_output(&output, hold.cage.network())).flatten();
+    let put_back = match watch {
+        Some(watch) => blocking(move || Ok(watch.settle())).await?,
+        None => Vec::new(),
+    };
+    for sentence in &put_back {
+        tracing::warn!(target: "tandem::audit", "after a command: {sentence}");
+    }
+    Ok(Ended { by, output, duration: started.elapsed(), background, put_back, hindrance })
+}
+
+/// Runs `command` where it can change nothing and reach nobody: it may write only temporary files.
+///
+/// # Errors
+/// When nothing on this system would hold it to that, or no process could be started.
+pub async fn look(
+    command: &str,
+    workspace: &Workspace,
+    limits: Limits,
+    env: &Environment,
+    cage: &Cage,
+    interrupt: &Interrupt,
+) -> Result<Ended, ToolError> {
+    if !cage.is_on() || !cage.found().confines() {
+        return Err(ToolError::new(
+            ErrorKind::Permission,
+            "The command was not run: there is no cage on this system that would hold it to looking only.",
+        ));
+    }
+    run(command, workspace, limits, Hold { env, cage, reach: Reach::Looks }, interrupt).await
+}
+
+/// A look at what git runs, where the command might change it.
+async fn watch(hold: Hold<'_>, workspace: &Workspace) -> Result<Option<Watch>, ToolError> {
+    if !hold.cage.is_on() || hold.reach == Reach::Looks {
+        return Ok(None);
+    }
+    let root = workspace.root().to_owned();
+    blocking(move || Ok(Some(Watch::begin(&root)))).await
+}
+
+/// A process that was started.
+struct Started {
+    child: Child,
+    /// Its output and errors: one pipe for both, so that errors stand where they came.
+    pipe: pipe::Receiver,
+    /// The line to the launcher, which closes when the command begins.
+    launcher: Option<UnixStream>,
 }
 
 fn start(
     command: &str,
     workspace: &Workspace,
-    env: &[(String, String)],
-) -> io::Result<(Child, pipe::Receiver)> {
-    // One pipe for both, so that errors stand where they came.
+    env: &Environment,
+    errand: Option<(PathBuf, Errand)>,
+) -> io::Result<Started> {
     let (reader, writer) = io::pipe()?;
-    let mut shell = Command::new("sh");
-    shell
-        .arg("-c")
-        .arg(command)
+    let (mut process, launcher) = match errand {
+        None => {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(command).stdin(Stdio::null());
+            (shell, None)
+        }
+        Some((program, errand)) => {
+            let (ours, theirs) = StdUnixStream::pair()?;
+            // Much less than a socket holds, so that nobody waits.
+            say(&ours, &errand)?;
+            let mut launcher = Command::new(program);
+            launcher.arg(LAUNCH).stdin(OwnedFd::from(theirs));
+            ours.set_nonblocking(true)?;
+            (launcher, Some(UnixStream::from_std(ours)?))
+        }
+    };
+    process
         .current_dir(workspace.root())
         .env_clear()
-        .envs(env.iter().map(|(name, value)| (name, value)))
+        .envs(env.variables.iter().map(|(name, value)| (name, value)))
         .envs(QUIET.iter().copied())
-        .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
         .stderr(writer)
         .process_group(0);
-    let child = shell.spawn()?;
+    let child = process.spawn()?;
     let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
-    Ok((child, pipe))
+    Ok(Started { child, pipe, launcher })
+}
+
+/// Waits until the launcher has become the command, which closes the line without a word.
+async fn begun(mut launcher: UnixStream, interrupt: &Interrupt) -> Result<(), ToolError> {
+    let mut said = String::new();
+    let heard = async {
+        tokio::select! {
+            // What follows looks at the interrupt first.
+            () = interrupt.raised() => Ok(0),
+            heard = launcher.read_to_string(&mut said) => heard,
+        }
+    };
+    let why = match timeout(SETTING_UP, heard).await {
+        Err(_) => "it took too long".to_owned(),
+        Ok(Err(error)) => error.to_string(),
+        Ok(Ok(_)) if said.trim().is_empty() => return Ok(()),
+        Ok(Ok(_)) => match serde_json::from_str(&said) {
+            Ok(Answer::Failed(why)) => why,
+            _ => said,
+        },
+    };
+    Err(ToolError::new(
+        ErrorKind::Io,
+        format!(
+            "The command was not run, because its cage could not be set up ({why}). Tell the user, who can look at \
+             `tandem doctor`, or set commands.sandbox to \"off\"."
+        ),
+    ))
 }
 
 /// Reads until the command itself has ended or has to be stopped.

@@ -6,8 +6,10 @@ use tandem_shared::workspace::Workspace;
 
 pub use tandem_shared::proof::{CheckRun, StepProof, Verdict};
 
+use crate::cage::Cage;
 use crate::environment::Environment;
-use crate::process::{self, End, Leftovers, Limits};
+use crate::process::{self, End, Hold, Leftovers, Limits};
+use crate::reach::Reach;
 use crate::shell::{self, Judgement, Place, Rules};
 
 /// What the runs of a check show. `before` and `after` are `None` when it was not run then; `changed_check_files` are
@@ -61,6 +63,7 @@ pub async fn run_check(
     workspace: &Workspace,
     settings: &CommandSettings,
     env: &Environment,
+    cage: &Cage,
     interrupt: &Interrupt,
 ) -> CheckRun {
     let limits = Limits::new(settings, None, Leftovers::Kill);
@@ -81,13 +84,16 @@ pub async fn run_check(
             0,
         );
     }
-    match process::run(command, workspace, limits, env, interrupt).await {
+    let hold = Hold { env, cage, reach: Reach::Acts };
+    match process::run(command, workspace, limits, hold, interrupt).await {
         Ok(ended) => {
+            let of_cage = ended.of_cage();
             let duration = u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX);
             match ended.by {
-                End::Exit(code) => run(Some(code), code == 0, ended.output, duration),
+                End::Exit(code) => run(Some(code), code == 0, ended.output + &of_cage, duration),
                 by => {
-                    let output = format!("{}\n[the check {}]", ended.output.trim_end(), by.in_words(&limits));
+                    let output =
+                        format!("{}\n[the check {}]{of_cage}", ended.output.trim_end(), by.in_words(&limits));
                     run(None, false, output, duration)
                 }
             }

@@ -189,4 +189,42 @@ pub struct CommandSettings {
     pub ask: Vec<String>,
     /// Commands that run without a question, as patterns over parsed words (`git status *`).
     pub allow: Vec<String>,
+    /// Whether commands run in a cage.
+    pub sandbox: Sandbox,
+    /// Whether caged commands can reach other machines.
+    pub network: Network,
+    /// What caged commands may write beside the project; `~` is the home folder.
+    pub cache_dirs: Vec<String>,
+    /// What caged commands cannot read, beside tandem's own state; `~` is the home folder.
+    pub hidden: Vec<String>,
+    /// Megabytes of memory for each process of a caged command; 0 is no limit.
+    pub max_memory_mb: u64,
+    /// Processes that may run for a caged command; 0 is no limit.
+    pub max_processes: u64,
+    /// Megabytes that a caged command may write to one file; 0 is no limit.
+    pub max_file_mb: u64,
+    /// Seconds of computing for each process of a caged command; 0 is no limit.
+    pub max_cpu_s: u64,
+}
+
+/// Whether commands run in a cage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sandbox {
+    /// In what the system has of it.
+    Auto,
+    /// In a whole one, or not at all.
+    Require,
+    /// They do not.
+    Off,
+}
+
+/// Whether commands can reach other machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// They cannot.
+    Off,
+    /// They can.
+    On,
 }

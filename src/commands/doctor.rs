@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::process::Command;
 
 use serde_json::{Value, json};
+use tandem_executor::cage::{Found, Part};
 use tandem_router::{Examination, Finding, Router, Scope, ToolProtocol, Verdict, WindowPlan};
 use tandem_shared::role::Role;
 
@@ -225,8 +226,52 @@ fn machine_rows(machine: &Machine) -> Vec<(&'static str, String)> {
         ("git", git(machine)),
     ];
     rows.extend(SANDBOX.iter().map(|(name, path)| (*name, kernel(path))));
-    rows.push(("sandbox", "tandem has none yet: a command that you allow can do what you can do".to_owned()));
+    rows.extend(cage(&tandem_executor::cage::survey(&machine.launcher)));
     rows
+}
+
+/// What commands are held by, and what that means for them.
+fn cage(found: &Found) -> [(&'static str, String); 4] {
+    let part = |part: &Part, has: &str, lacks: &str| match part {
+        Part::Has => format!("yes: {has}"),
+        Part::Lacks(why) => format!("NO ({}): {lacks}", words::one_line(why)),
+    };
+    let landlock = match found.landlock {
+        Some(version) => {
+            format!("version {version}: commands write only in the project, in caches and in temporary files")
+        }
+        None => "NO: nothing but namespaces keeps commands from writing elsewhere".to_owned(),
+    };
+    let follows = match (found.missing().is_empty(), found.confines()) {
+        (true, _) => "whole",
+        (false, true) => {
+            "in parts: commands run in what there is; commands.sandbox = \"require\" refuses that"
+        }
+        (false, false) => {
+            "NONE: a command that you allow can do what you can do, and even looking is asked for"
+        }
+    };
+    [
+        (
+            "cage: namespaces",
+            part(
+                &found.namespaces,
+                "git's hooks and settings are read-only, keys are masked, the network is cut but for this machine's own",
+                "git's hooks and settings are put back afterwards, keys are fenced off by Landlock if at all, and local \
+                 servers cannot be reached while the network is cut",
+            ),
+        ),
+        ("cage: Landlock", landlock),
+        (
+            "cage: system calls",
+            part(
+                &found.syscalls,
+                "no looking into other processes, no mounts",
+                "nothing keeps commands from tracing other processes",
+            ),
+        ),
+        ("cage", follows.to_owned()),
+    ]
 }
 
 fn git(machine: &Machine) -> String {

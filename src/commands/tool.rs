@@ -79,6 +79,7 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
     let setup = scene.setup(Attendance::Unattended)?;
     let env = Arc::new(setup.command_env());
     let rules = setup.rules()?;
+    let cage = Arc::new(setup.cage());
     let config = setup.loaded.config;
     let person: Arc<dyn Person> = if is_interactive() { Arc::new(Asking) } else { Arc::new(Nobody) };
     let read = ReadCx {
@@ -95,6 +96,7 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
         commands: config.commands,
         coverage: Arc::new(Coverage::Off("the person's own act is theirs to take back")),
         env,
+        cage,
     };
     let gate = Gate::own_act(scene.workspace.clone(), rules, person);
     Ok(ExecutorToolbox::new(write_tools(planner_tools()), Arc::new(gate), around))

@@ -16,10 +16,22 @@ enum When {
 }
 
 /// The sections and settings, what they could do, and when.
-const PROTECTED: [(&[&str], When, &str); 10] = [
+const PROTECTED: [(&[&str], When, &str); 18] = [
     (&["providers"], When::Set, "decides where your code and your keys are sent, or runs a command"),
     (&["environment"], When::Set, "decides where your code and your keys are sent"),
     (&["commands", "allow"], When::Set, "lets commands run without a question"),
+    (
+        &["commands", "sandbox"],
+        When::Wider(&["require", "auto", "off"]),
+        "opens the cage that commands run in",
+    ),
+    (&["commands", "network"], When::Wider(&["off", "on"]), "lets commands reach other machines"),
+    (&["commands", "cache_dirs"], When::Set, "lets commands write outside the project"),
+    (&["commands", "hidden"], When::Set, "decides which of your keys commands can read"),
+    (&["commands", "max_memory_mb"], When::Above, "lifts your own limit"),
+    (&["commands", "max_processes"], When::Above, "lifts your own limit"),
+    (&["commands", "max_file_mb"], When::Above, "lifts your own limit"),
+    (&["commands", "max_cpu_s"], When::Above, "lifts your own limit"),
     (
         &["session", "approval"],
         When::Wider(&["plan", "strict", "ask", "auto-edit", "auto"]),

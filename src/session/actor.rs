@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tandem_executor::Remembered;
+use tandem_executor::cage::Cage;
 use tandem_executor::shell::Pattern;
 use tandem_router::Router;
 use tandem_shared::event::{Event, Op};
@@ -64,6 +65,8 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
         notes: project_notes(setup.workspace.root()),
         today: machine::minute((setup.clock)()).get(..10).unwrap_or_default().to_owned(),
         remembered: remembered(setup.state.project(setup.workspace.root())),
+        cage: Arc::new(setup.cage()),
+        cage_told: false,
         setup,
         router,
         store,
@@ -114,6 +117,10 @@ pub(super) struct Session {
     pub(super) today: String,
     /// What the person said "always" to.
     pub(super) remembered: Remembered,
+    /// What commands run in.
+    pub(super) cage: Arc<Cage>,
+    /// Whether the person was told what is missing of it.
+    pub(super) cage_told: bool,
     /// Time that turns of the current task took.
     pub(super) spent_time: Duration,
 }

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use tandem_executor::shadow::{Shadow, ShadowBounds};
 use tandem_executor::{
-    Coverage, Environment, ExecutorToolbox, Gate, PlanOverseer, Surroundings, executor_tools,
+    Coverage, Environment, ExecutorToolbox, Gate, Looking, PlanOverseer, Surroundings, executor_tools,
 };
 use tandem_shared::agent::{self, End};
+use tandem_shared::event::Event;
 use tandem_shared::facts::Facts;
 use tandem_shared::interrupt::Interrupt;
 use tandem_shared::plan::ApprovedPlan;
@@ -24,6 +25,7 @@ impl Session {
         if !self.open_turn(ActingRole::Executor, &prompt, false) {
             return;
         }
+        self.tell_of_cage();
         let interrupt = Interrupt::new();
         let end = match self.executor(&interrupt) {
             Ok((toolbox, overseer)) => {
@@ -38,6 +40,15 @@ impl Session {
         };
         self.count_time(since);
         self.close_turn(end);
+    }
+
+    /// Says once what this system lacks of a cage.
+    fn tell_of_cage(&mut self) {
+        if !std::mem::replace(&mut self.cage_told, true)
+            && let Some(text) = self.cage.notice()
+        {
+            self.tell(Event::Notice { text });
+        }
     }
 
     async fn carry_out(
@@ -79,9 +90,14 @@ impl Session {
             commands: config.commands.clone(),
             coverage: self.coverage(&env),
             env,
+            cage: self.cage.clone(),
         };
-        let gate =
-            Arc::new(gate.remembering(self.remembered.clone()).asking_over(config.edits.ask_over_files));
+        let looking = if self.cage.holds_looking() { Looking::NeedsNoLeave } else { Looking::NeedsLeave };
+        let gate = gate
+            .remembering(self.remembered.clone())
+            .asking_over(config.edits.ask_over_files)
+            .with_looking(looking);
+        let gate = Arc::new(gate);
         let overseer = PlanOverseer::new(gate.clone(), &around);
         Ok((ExecutorToolbox::new(executor_tools(), gate, around), overseer))
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tandem_executor::cage::{Cage, CagePlaces};
 use tandem_executor::shell::Rules;
 use tandem_executor::{Environment, after_crash};
 use tandem_router::RouterError;
@@ -174,6 +175,17 @@ impl Setup {
         let keys = self.loaded.config.providers.values().filter_map(|provider| provider.api_key_env.clone());
         let keys: BTreeSet<String> = keys.collect();
         Environment { variables: self.machine.command_env(&keys), secrets: self.machine.secrets(&keys) }
+    }
+
+    /// The cage that commands run in. One serves a whole session.
+    pub fn cage(&self) -> Cage {
+        let places = CagePlaces {
+            launcher: self.machine.launcher.clone(),
+            home: self.machine.home(),
+            temp: self.machine.temp_dir.clone(),
+            secret: vec![self.state.root.clone()],
+        };
+        Cage::new(&self.loaded.config.commands, places)
     }
 
     /// The same setup with other flags.

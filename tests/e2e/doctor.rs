@@ -128,7 +128,7 @@ fn an_endpoint_without_habits_is_fine_in_every_point() {
         "{}",
         ran.all()
     );
-    for name in ["git version", "sandbox", "user namespaces", "standard output"] {
+    for name in ["git version", "cage: namespaces", "cage: Landlock", "user namespaces", "standard output"] {
         assert!(ran.stdout.contains(name), "{name} is not in\n{}", ran.all());
     }
     let block = "[providers.test.quirks]\ncontent_without_text = \"null\"\n";

@@ -31,6 +31,8 @@ mod leave;
 mod decisions;
 mod endings;
 mod budgets;
+#[cfg(target_os = "linux")]
+mod cage;
 mod thinking;
 mod context;
 mod reminders;

@@ -21,7 +21,9 @@ async fn run_in(folder: &std::path::Path, command: &str, limits: Limits, interru
     let variables =
         vec![("PATH".to_owned(), std::env::var("PATH").unwrap()), ("SHOWN".to_owned(), "yes".to_owned())];
     let env = Environment { variables, secrets: Vec::new() };
-    let run = run(command, &workspace, limits, &env, interrupt);
+    let cage = Cage::off();
+    let hold = Hold { env: &env, cage: &cage, reach: Reach::Acts };
+    let run = run(command, &workspace, limits, hold, interrupt);
     timeout(NEVER, run).await.expect("the command hung").unwrap()
 }
 
@@ -149,14 +151,8 @@ async fn a_flood_is_cut_to_head_and_tail() {
 
 #[test]
 fn a_wanted_time_counts_for_both_limits_up_to_the_setting() {
-    let settings = CommandSettings {
-        idle_s: 60,
-        absolute_s: 600,
-        output_chars: 9,
-        deny: vec![],
-        ask: vec![],
-        allow: vec![],
-    };
+    let settings =
+        CommandSettings { idle_s: 60, absolute_s: 600, output_chars: 9, ..crate::plain::command_settings() };
     let seconds = |wanted| {
         let limits = Limits::new(&settings, wanted, Leftovers::Keep);
         (limits.idle.as_secs(), limits.absolute.as_secs())

@@ -35,18 +35,12 @@ fn red_then_green_is_proven_and_nothing_else_is() {
 async fn a_check_is_run_for_real() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(folder.path()).unwrap();
-    let settings = CommandSettings {
-        idle_s: 20,
-        absolute_s: 20,
-        output_chars: 100,
-        deny: vec![],
-        ask: vec![],
-        allow: vec![],
-    };
+    let settings =
+        CommandSettings { idle_s: 20, absolute_s: 20, output_chars: 100, ..crate::plain::command_settings() };
     let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
     let env = Environment { variables, secrets: Vec::new() };
     let check = async |command: &str| {
-        let mut run = run_check(command, &workspace, &settings, &env, &Interrupt::new()).await;
+        let mut run = run_check(command, &workspace, &settings, &env, &Cage::off(), &Interrupt::new()).await;
         run.duration_ms = 0;
         run
     };
@@ -64,11 +58,14 @@ async fn a_check_is_run_for_real() {
     assert_eq!(judge(Some(&red), Some(&green), &[]).0, Verdict::Proven);
 
     let settings = CommandSettings { idle_s: 1, ..settings.clone() };
-    let stuck = run_check("echo a; sleep 600", &workspace, &settings, &env, &Interrupt::new()).await;
+    let stuck =
+        run_check("echo a; sleep 600", &workspace, &settings, &env, &Cage::off(), &Interrupt::new()).await;
     assert_eq!((stuck.exit, stuck.passed), (None, false));
     assert_eq!(stuck.output, "a\n[the check was stopped after 1 s without output]");
 
-    let refused = run_check("touch x; sudo -n true", &workspace, &settings, &env, &Interrupt::new()).await;
+    let refused =
+        run_check("touch x; sudo -n true", &workspace, &settings, &env, &Cage::off(), &Interrupt::new())
+            .await;
     assert_eq!((refused.exit, refused.passed), (None, false));
     assert_eq!(
         refused.output,

@@ -24,6 +24,7 @@ use tandem_shared::tool::{Archive, ReadCx, ReadTools};
 use tandem_shared::workspace::Workspace;
 
 use super::*;
+use crate::cage::Cage;
 use crate::coverage::Coverage;
 use crate::environment::Environment;
 use crate::shell::Rules;
@@ -122,9 +123,7 @@ impl Room {
             idle_s: 20,
             absolute_s: 30,
             output_chars: 15_000,
-            deny: vec![],
-            ask: vec![],
-            allow: vec![],
+            ..crate::plain::command_settings()
         };
         let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
         let env = Arc::new(Environment { variables, secrets: Vec::new() });
@@ -138,6 +137,7 @@ impl Room {
             commands,
             coverage: Arc::new(Coverage::Off("it is off in this test")),
             env,
+            cage: Arc::new(Cage::off()),
         };
         Room { folder, notes, toolbox: ExecutorToolbox::new(tools, Arc::new(gate), around) }
     }

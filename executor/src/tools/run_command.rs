@@ -5,8 +5,9 @@ use serde::Deserialize;
 use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::person::Effect;
 
-use crate::cx::{EffectCx, Reach, WriteCx};
+use crate::cx::{EffectCx, WriteCx};
 use crate::process::{End, Ended, Leftovers, Limits};
+use crate::reach::Reach;
 use crate::shell::{self, Judgement, Place, Rules};
 use crate::tool::WriteTool;
 
@@ -54,7 +55,7 @@ impl WriteTool for RunCommand {
             Ok(done) => done,
             Err(error) => return error.into(),
         };
-        let changed = changed_files(&changes);
+        let changed = changed_files(&changes) + &ended.of_cage();
         match outcome(&ended, &limits, shown, &changed) {
             Outcome::Ok(output) if !looks => {
                 Outcome::Ok(changes.into_iter().fold(output.with(Artifact::MayHaveChanged), ToolOutput::with))

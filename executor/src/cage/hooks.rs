@@ -1,0 +1,199 @@
+//! What git would run: hooks and settings of every repository, looked at before and after a command, and put back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, readlinkat, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::repos::{Repositories, find};
+
+/// Files in a git folder that decide what runs, or from where git takes such files.
+const FILES: [&str; 3] = ["config", "config.worktree", "commondir"];
+
+/// A look before a command.
+pub struct Watch {
+    root: PathBuf,
+    repositories: Repositories,
+    before: BTreeMap<PathBuf, Stands>,
+}
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stands {
+    File {
+        content: Vec<u8>,
+        mode: u32,
+    },
+    Link {
+        target: Vec<u8>,
+    },
+    /// Something that no hook and no setting is.
+    Other,
+}
+
+impl Watch {
+    /// Looks at every repository in and around `root`. Blocks.
+    pub fn begin(root: &Path) -> Watch {
+        let repositories = find(root);
+        let before = look(&repositories);
+        Watch { root: root.to_owned(), repositories, before }
+    }
+
+    /// The repositories that were there.
+    pub fn repositories(&self) -> &Repositories {
+        &self.repositories
+    }
+
+    /// Looks again, puts back what changed, and says so, a sentence each. Blocks.
+    pub fn settle(self) -> Vec<String> {
+        let now = find(&self.root);
+        let mut after = look(&now);
+        // A folder that is no repository any more is still looked at where it was.
+        after.extend(look(&self.repositories));
+        let mut said = Vec::new();
+        let paths: BTreeSet<&PathBuf> = self.before.keys().chain(after.keys()).collect();
+        for path in paths {
+            let (before, stands) = (self.before.get(path), after.get(path));
+            if before == stands || !(before.is_some() || self.is_ours(path)) {
+                continue;
+            }
+            let shown = path.strip_prefix(&self.root).unwrap_or(path).display();
+            let done = put_back(path, before);
+            said.push(match (before, done) {
+                (_, Err(error)) => format!("{shown} was changed and could NOT be put back: {error}"),
+                (None, Ok(())) => format!("{shown} was made, and was removed"),
+                (Some(_), Ok(())) => format!("{shown} was changed, and was put back"),
+            });
+        }
+        let new = now.folders.iter().filter(|folder| self.is_new(folder));
+        said.extend(new.map(|folder| {
+            let shown = folder.strip_prefix(&self.root).unwrap_or(folder).display();
+            format!("{shown} is a new repository, whose settings were not looked at")
+        }));
+        said
+    }
+
+    /// A repository that the command made; a worktree belongs to one that was there.
+    fn is_new(&self, folder: &Path) -> bool {
+        let known = |folder: &Path| self.repositories.folders.contains(folder);
+        let is_worktree = folder
+            .parent()
+            .is_some_and(|parent| parent.ends_with("worktrees") && parent.parent().is_some_and(known));
+        !known(folder) && !is_worktree
+    }
+
+    /// Whether what is new there must go: anything in a repository that was there, and of a new one the hooks, save the
+    /// samples that git itself puts there.
+    fn is_ours(&self, path: &Path) -> bool {
+        let in_hooks = path.parent().is_some_and(|parent| parent.ends_with("hooks"));
+        let folder = if in_hooks { path.parent().and_then(Path::parent) } else { path.parent() };
+        let known = folder.is_some_and(|folder| self.repositories.folders.contains(folder));
+        known || in_hooks && path.extension().is_none_or(|ending| ending != "sample")
+    }
+}
+
+fn look(repositories: &Repositories) -> BTreeMap<PathBuf, Stands> {
+    let mut found = BTreeMap::new();
+    let mut note = |path: PathBuf| {
+        if let Some(stands) = stands(&path) {
+            found.insert(path, stands);
+        }
+    };
+    repositories.pointers.iter().cloned().for_each(&mut note);
+    for folder in &repositories.folders {
+        FILES.iter().map(|file| folder.join(file)).for_each(&mut note);
+        let hooks = folder.join("hooks");
+        match fs::symlink_metadata(&hooks) {
+            Ok(about) if about.is_dir() => {
+                let entries = fs::read_dir(&hooks).into_iter().flatten().flatten();
+                entries.map(|entry| entry.path()).for_each(&mut note);
+            }
+            // A link in the place of the folder.
+            Ok(_) => note(hooks),
+            Err(_) => {}
+        }
+    }
+    found
+}
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// The folder of a path, reached without following links: somebody may still put one there.
+fn folder_of(path: &Path) -> io::Result<OwnedFd> {
+    let mut folder = rustix::fs::open("/", FOLDER, Mode::empty())?;
+    for part in path.parent().unwrap_or(Path::new("/")).components() {
+        if let Component::Normal(part) = part {
+            folder = openat(&folder, part, FOLDER, Mode::empty())?;
+        }
+    }
+    Ok(folder)
+}
+
+fn name_of(path: &Path) -> io::Result<&std::ffi::OsStr> {
+    path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
+fn stands(path: &Path) -> Option<Stands> {
+    let (folder, name) = (folder_of(path).ok()?, name_of(path).ok()?);
+    let about = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    Some(match FileType::from_raw_mode(about.st_mode) {
+        FileType::Symlink => readlinkat(&folder, name, Vec::new())
+            .map_or(Stands::Other, |target| Stands::Link { target: target.into_bytes() }),
+        FileType::RegularFile => read(&folder, name).unwrap_or(Stands::Other),
+        _ => Stands::Other,
+    })
+}
+
+fn read(folder: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<Stands> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut file = File::from(openat(folder, name, flags, Mode::empty())?);
+    let mode = fstat(&file)?.st_mode & 0o7777;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)?;
+    Ok(Stands::File { content, mode })
+}
+
+fn put_back(path: &Path, before: Option<&Stands>) -> io::Result<()> {
+    let name = name_of(path)?;
+    let folder = match folder_of(path) {
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound
+                && path.parent().is_some_and(|p| p.ends_with("hooks")) =>
+        {
+            // The folder of the hooks is gone with all of them.
+            let hooks = path.parent().unwrap_or(path);
+            rustix::fs::mkdirat(folder_of(hooks)?, name_of(hooks)?, Mode::from_raw_mode(0o777))?;
+            folder_of(path)?
+        }
+        other => other?,
+    };
+    match unlinkat(&folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(Errno::ISDIR | Errno::PERM) => {
+            // Git runs no folder, but one may stand where a file was. It is set aside, not lost.
+            let mut aside = name.to_owned();
+            aside.push(".set-aside");
+            rustix::fs::renameat(&folder, name, &folder, &aside)?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    match before {
+        None | Some(Stands::Other) => Ok(()),
+        Some(Stands::Link { target }) => Ok(symlinkat(target.as_slice(), &folder, name)?),
+        Some(Stands::File { content, mode }) => {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let mut file = File::from(openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?);
+            file.write_all(content)?;
+            Ok(fchmod(&file, Mode::from_raw_mode(*mode))?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

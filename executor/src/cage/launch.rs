@@ -1,0 +1,89 @@
+//! The launcher: becomes a command in its cage. It runs before anything else in the binary, in one thread.
+//!
+//! It is spoken to over a socket in the place of its standard input. That socket closes by itself when the command
+//! begins, so that nobody can take an exit code of the command for word from the launcher.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::fs::{FileType, fstat};
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use super::channel::say;
+use super::policy::{Answer, Errand, Policy, ResourceLimits};
+use super::{capabilities, fence, mounts, namespaces, sockets, survey, syscalls};
+
+/// Does the errand that comes over `channel`. A command never comes back from here.
+///
+/// # Errors
+/// Why nothing was run, in words.
+pub fn launch(channel: OwnedFd) -> Result<(), String> {
+    let is_socket = fstat(&channel).is_ok_and(|about| FileType::from_raw_mode(about.st_mode).is_socket());
+    if !is_socket {
+        return Err("this is how tandem itself starts commands; it is of no use by hand".to_owned());
+    }
+    let mut channel = BufReader::new(UnixStream::from(channel));
+    let mut line = String::new();
+    channel.read_line(&mut line).map_err(|error| error.to_string())?;
+    match serde_json::from_str(&line).map_err(|error| error.to_string())? {
+        Errand::Survey => survey::survey(&mut channel).map_err(|error| error.to_string()),
+        Errand::Run { policy, program, args } => {
+            let why = become_command(&policy, &program, &args);
+            say(channel.get_ref(), &Answer::Failed(why.clone())).map_err(|error| error.to_string())?;
+            Err(why)
+        }
+    }
+}
+
+/// Comes back only with why it failed.
+fn become_command(policy: &Policy, program: &str, args: &[String]) -> String {
+    if let Err((step, error)) = enter(policy) {
+        return format!("{step}: {error}");
+    }
+    let temp = policy.temp_over.first().unwrap_or(&policy.temp);
+    let error = Command::new(program).args(args).env("TMPDIR", temp).exec();
+    format!("{program}: {error}")
+}
+
+type Step = Result<(), (&'static str, io::Error)>;
+
+/// Goes into the cage, part by part. Each part takes away what the next ones do not need any more.
+fn enter(policy: &Policy) -> Step {
+    let at = |step: &'static str| move |error| (step, error);
+    let null = File::open("/dev/null").map_err(at("standard input"))?;
+    rustix::stdio::dup2_stdin(null.as_fd()).map_err(|error| ("standard input", error.into()))?;
+    if let Some(spaces) = &policy.namespaces {
+        // From inside, the kernel would not name them any more.
+        let sockets = sockets::outside(policy);
+        namespaces::enter(spaces, policy.network).map_err(at("namespaces"))?;
+        mounts::arrange(policy, &sockets).map_err(at("mounts"))?;
+        // The folder that it was started in is that from before the mounts.
+        rustix::process::chdir(&policy.root).map_err(|error| ("the root", error.into()))?;
+    }
+    capabilities::drop_most().map_err(at("capabilities"))?;
+    limit(policy.limits).map_err(at("resource limits"))?;
+    if policy.landlock.is_some() {
+        fence::raise(policy).map_err(|error| ("Landlock", io::Error::other(error)))?;
+    }
+    if policy.syscalls.is_there() {
+        syscalls::filter(policy).map_err(|error| ("the filter of system calls", io::Error::other(error)))?;
+    }
+    Ok(())
+}
+
+fn limit(limits: ResourceLimits) -> io::Result<()> {
+    let bounds = [
+        (Resource::As, limits.memory),
+        (Resource::Nproc, limits.processes),
+        (Resource::Fsize, limits.file),
+        (Resource::Cpu, limits.cpu),
+    ];
+    for (resource, most) in bounds.into_iter().filter(|(_, most)| *most > 0) {
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! The cage in which every command runs: what it may write, read and reach, held by the kernel.
+//!
+//! A command is started by the binary itself, which goes into the cage first and then becomes the command: namespaces
+//! with read-only mounts and masks, a Landlock fence, a filter of system calls. What this kernel does not allow is left
+//! out and said. What mounts cannot hold, hooks and settings of repositories, is compared and put back afterwards.
+
+mod policy;
+mod repos;
+mod hooks;
+mod hindrance;
+mod places;
+mod session;
+mod channel;
+#[cfg(target_os = "linux")]
+mod holder;
+#[cfg(target_os = "linux")]
+mod namespaces;
+#[cfg(target_os = "linux")]
+mod sockets;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod capabilities;
+#[cfg(target_os = "linux")]
+mod fence;
+#[cfg(target_os = "linux")]
+mod syscalls;
+#[cfg(target_os = "linux")]
+mod survey;
+#[cfg(target_os = "linux")]
+mod launch;
+
+pub(crate) use channel::say;
+pub use hindrance::Hindrance;
+pub(crate) use hooks::Watch;
+#[cfg(target_os = "linux")]
+pub use launch::launch;
+pub use policy::{Answer, Errand, Found, LAUNCH, Part, Policy, ResourceLimits};
+pub use session::{Cage, CagePlaces, survey};
