@@ -24,7 +24,7 @@ use tokio::time::{sleep, timeout};
 
 use capture::Capture;
 
-use crate::cage::{Answer, Cage, Errand, Hindrance, LAUNCH, Watch, say};
+use crate::cage::{Answer, Cage, Errand, Hindrance, LAUNCH, Repositories, Watch, say};
 use crate::environment::Environment;
 use crate::reach::Reach;
 
@@ -208,7 +208,7 @@ pub async fn run(
         ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
     };
     let watch = watch(hold, workspace).await?;
-    let known = watch.as_ref().map(|watch| watch.repositories().clone()).unwrap_or_default();
+    let known = watch.as_ref().map(Watching::repositories).unwrap_or_default();
     let errand = hold.cage.errand(command, hold.reach, workspace.root(), &known)?;
     let caged = errand.is_some();
     let started = Instant::now();
@@ -240,13 +240,11 @@ pub async fn run(
     let output = hold.env.mask(capture.into_text());
     let is_failure = matches!(by, End::Exit(1..) | End::Signal(_)) && caged;
     let hindrance = is_failure.then(|| Hindrance::in_output(&output, hold.cage.network())).flatten();
-    let put_back = match watch {
+    let put_back = match watch.and_then(Watching::into_watch) {
         Some(watch) => blocking(move || Ok(watch.settle())).await?,
         None => Vec::new(),
     };
-    for sentence in &put_back {
-        tracing::warn!(target: "tandem::audit", "after a command: {sentence}");
-    }
+    hold.cage.tell(&put_back);
     Ok(Ended { by, output, duration: started.elapsed(), background, put_back, hindrance })
 }
 
@@ -272,12 +270,37 @@ pub async fn look(
 }
 
 /// A look at what git runs, where the command might change it.
-async fn watch(hold: Hold<'_>, workspace: &Workspace) -> Result<Option<Watch>, ToolError> {
+async fn watch<'a>(hold: Hold<'a>, workspace: &Workspace) -> Result<Option<Watching<'a>>, ToolError> {
     if !hold.cage.is_on() || hold.reach == Reach::Looks {
         return Ok(None);
     }
     let root = workspace.root().to_owned();
-    blocking(move || Ok(Some(Watch::begin(&root)))).await
+    let watch = blocking(move || Ok(Watch::begin(&root))).await?;
+    Ok(Some(Watching { cage: hold.cage, watch: Some(watch) }))
+}
+
+/// A look that is settled even when nobody waits for the command any more.
+struct Watching<'a> {
+    cage: &'a Cage,
+    watch: Option<Watch>,
+}
+
+impl Watching<'_> {
+    fn repositories(&self) -> Repositories {
+        self.watch.as_ref().map(|watch| watch.repositories().clone()).unwrap_or_default()
+    }
+
+    fn into_watch(mut self) -> Option<Watch> {
+        self.watch.take()
+    }
+}
+
+impl Drop for Watching<'_> {
+    fn drop(&mut self) {
+        if let Some(watch) = self.watch.take() {
+            self.cage.tell(&watch.settle());
+        }
+    }
 }
 
 /// A process that was started.

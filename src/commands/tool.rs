@@ -79,7 +79,7 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
     let setup = scene.setup(Attendance::Unattended)?;
     let env = Arc::new(setup.command_env());
     let rules = setup.rules()?;
-    let cage = Arc::new(setup.cage());
+    let cage = Arc::new(setup.cage().telling(|text| tell(&format!("{text}\n"))));
     let config = setup.loaded.config;
     let person: Arc<dyn Person> = if is_interactive() { Arc::new(Asking) } else { Arc::new(Nobody) };
     let read = ReadCx {

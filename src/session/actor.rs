@@ -65,7 +65,7 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
         notes: project_notes(setup.workspace.root()),
         today: machine::minute((setup.clock)()).get(..10).unwrap_or_default().to_owned(),
         remembered: remembered(setup.state.project(setup.workspace.root())),
-        cage: Arc::new(setup.cage()),
+        cage: Arc::new(setup.cage().telling(notices(&hear))),
         cage_told: false,
         setup,
         router,
@@ -101,6 +101,15 @@ pub fn kept_rules(project: &ProjectStore) -> Vec<Pattern> {
         Vec::new()
     });
     rules.iter().filter_map(|rule| Pattern::parse(rule).ok()).collect()
+}
+
+/// Passes on what the cage says.
+fn notices(hear: &mpsc::UnboundedSender<Event>) -> impl Fn(String) + Send + Sync + 'static {
+    let hear = hear.clone();
+    move |text| {
+        // Nobody listens any more when the session has ended.
+        let _ = hear.send(Event::Notice { text });
+    }
 }
 
 /// The state of a conversation.

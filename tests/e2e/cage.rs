@@ -238,6 +238,16 @@ fn no_other_process_is_looked_into() {
 }
 
 #[test]
+fn tandem_itself_gets_no_signal() {
+    check("kill -0 $OTHER", &BOTH, |_, run| run.passed);
+    for held in BOTH.into_iter().filter(|held| can(*held)) {
+        let lab = Lab::new(held);
+        assert!(lab.run("sleep 60 >/dev/null 2>&1 & echo $! > pid").passed);
+        assert!(lab.run("kill $(cat pid)").passed, "a process of an earlier command can be ended");
+    }
+}
+
+#[test]
 fn no_service_is_spoken_to_by_a_socket_in_the_file_system() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("service");
@@ -365,7 +375,7 @@ fn a_cage_that_cannot_be_set_up_is_no_exit_code_of_the_command() {
         let lab = Lab::new(Held::Caged);
         lab.cage.found();
         // There is nothing to put in the place of masked things.
-        fs::remove_dir_all(lab.at("temp")).unwrap();
+        fs::rename(lab.at("temp"), lab.at("gone")).unwrap();
         let run = lab.run("touch ran");
         assert_eq!(run.exit, None);
         assert!(run.output.contains("its cage could not be set up"), "{run:?}");

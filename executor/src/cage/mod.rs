@@ -36,4 +36,5 @@ pub(crate) use hooks::Watch;
 #[cfg(target_os = "linux")]
 pub use launch::launch;
 pub use policy::{Answer, Errand, Found, LAUNCH, Part, Policy, ResourceLimits};
+pub(crate) use repos::Repositories;
 pub use session::{Cage, CagePlaces, survey};

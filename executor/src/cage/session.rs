@@ -27,8 +27,12 @@ pub struct CagePlaces {
     pub secret: Vec<PathBuf>,
 }
 
+/// Who hears what the cage has to say to a person.
+type Hear = Box<dyn Fn(String) + Send + Sync>;
+
 /// The cage of a session's commands.
 pub struct Cage {
+    hear: Hear,
     sandbox: Sandbox,
     network: Network,
     limits: ResourceLimits,
@@ -65,6 +69,7 @@ impl Cage {
     /// No cage: commands can do what the user can do.
     pub fn off() -> Cage {
         Cage {
+            hear: Box::new(drop),
             sandbox: Sandbox::Off,
             network: Network::On,
             limits: ResourceLimits::default(),
@@ -80,6 +85,7 @@ impl Cage {
     pub fn new(settings: &CommandSettings, places: CagePlaces) -> Cage {
         let megabytes = |count: u64| count.saturating_mul(1024 * 1024);
         Cage {
+            hear: Box::new(drop),
             sandbox: settings.sandbox,
             network: settings.network,
             limits: ResourceLimits {
@@ -93,6 +99,23 @@ impl Cage {
             places: Some(places),
             pretended: None,
             made: OnceLock::new(),
+        }
+    }
+
+    /// The same cage, which tells a person by this.
+    #[must_use]
+    pub fn telling(mut self, hear: impl Fn(String) + Send + Sync + 'static) -> Cage {
+        self.hear = Box::new(hear);
+        self
+    }
+
+    /// Tells a person what was put back after a command.
+    pub(crate) fn tell(&self, put_back: &[String]) {
+        for sentence in put_back {
+            tracing::warn!(target: "tandem::audit", "after a command: {sentence}");
+        }
+        if !put_back.is_empty() {
+            (self.hear)(format!("A command changed what git runs: {}.", put_back.join("; ")));
         }
     }
 

@@ -100,10 +100,28 @@ fn refused(policy: &Policy) -> Result<Rules, Error> {
     let typed = TERMINAL_INPUT.iter().map(|call| rule([condition(1, SeccompCmpOp::Eq, *call)?]));
     rules.insert(libc::SYS_ioctl, typed.collect::<Result<_, Error>>()?);
     rules.insert(libc::SYS_socket, sockets(policy)?);
+    spare_parent(&mut rules)?;
     // A pair of sockets leads nowhere else.
     let strange = FAMILIES.iter().map(|family| is_not(*family)).collect::<Result<Vec<_>, Error>>()?;
     rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(strange)?]);
     Ok(rules)
+}
+
+/// No signal goes to tandem itself, to its group, or to everybody. Servers of earlier commands can still be ended.
+fn spare_parent(rules: &mut Rules) -> Result<(), Error> {
+    let everybody = -1;
+    let mut spared = vec![rule([is(everybody)?])?];
+    if let Some(parent) = rustix::process::getppid() {
+        let own = parent.as_raw_nonzero().get();
+        let group = rustix::process::getpgid(Some(parent)).map_or(own, |group| group.as_raw_nonzero().get());
+        for process in [own, -group] {
+            spared.push(rule([is(process)?])?);
+        }
+    }
+    for call in [libc::SYS_kill, libc::SYS_tgkill, libc::SYS_tkill, libc::SYS_pidfd_open] {
+        rules.insert(call, spared.clone());
+    }
+    Ok(())
 }
 
 fn sockets(policy: &Policy) -> Result<Vec<SeccompRule>, Error> {
@@ -135,12 +153,12 @@ fn sockets(policy: &Policy) -> Result<Vec<SeccompRule>, Error> {
     Ok(rules)
 }
 
-fn is(family: i32) -> Result<SeccompCondition, Error> {
-    condition(0, SeccompCmpOp::Eq, family.cast_unsigned().into())
+fn is(first: i32) -> Result<SeccompCondition, Error> {
+    condition(0, SeccompCmpOp::Eq, first.cast_unsigned().into())
 }
 
-fn is_not(family: i32) -> Result<SeccompCondition, Error> {
-    condition(0, SeccompCmpOp::Ne, family.cast_unsigned().into())
+fn is_not(first: i32) -> Result<SeccompCondition, Error> {
+    condition(0, SeccompCmpOp::Ne, first.cast_unsigned().into())
 }
 
 fn condition(argument: u8, compare: SeccompCmpOp, value: u64) -> Result<SeccompCondition, Error> {
