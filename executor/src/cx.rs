@@ -17,8 +17,12 @@ use crate::coverage::Coverage;
 use crate::environment::Environment;
 use crate::file::{self, Found};
 use crate::gate::Grant;
+use crate::jobs::{Jobs, Opening};
 use crate::process::{self, Ended, Hold, Limits};
 use crate::reach::Reach;
+
+/// Hears what the command of a call prints: the call's id, and whole lines.
+pub type HearOutput = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 /// What surrounds every write call of a session.
 #[derive(Clone)]
@@ -31,6 +35,10 @@ pub struct Surroundings {
     pub edits: EditSettings,
     /// Bounds of commands.
     pub commands: CommandSettings,
+    /// What goes on in the background of the session.
+    pub jobs: Jobs,
+    /// Hears what a call's command prints while it runs.
+    pub output: HearOutput,
     /// How it is found out what commands change.
     pub coverage: Arc<Coverage>,
     /// What commands see of the environment.
@@ -93,6 +101,16 @@ impl EffectCx {
     /// The plan that is carried out.
     pub fn plan(&self) -> Option<&ApprovedPlan> {
         self.plan.as_deref()
+    }
+
+    /// What goes on in the background.
+    pub fn jobs(&self) -> &Jobs {
+        &self.around.jobs
+    }
+
+    /// What commands see of the environment.
+    pub fn env(&self) -> &Environment {
+        &self.around.env
     }
 
     /// Bounds of changes.
@@ -251,7 +269,9 @@ impl WriteCx {
         };
         let read = self.cx.read();
         let around = &self.cx.around;
-        let hold = Hold { env: &around.env, cage: &around.cage, reach };
+        let id = &self.grant.call().id;
+        let tell = |text: &str| (around.output)(id, text);
+        let hold = Hold { env: &around.env, cage: &around.cage, reach, tell: Some(&tell) };
         let run = process::run(command, &read.workspace, limits, hold, &read.interrupt);
         if reach == Reach::Looks {
             return Ok((run.await?, Vec::new()));
@@ -267,5 +287,18 @@ impl WriteCx {
                 fault
             })?;
         Ok((ended, changes))
+    }
+
+    /// Starts the command that leave was given to in the background.
+    ///
+    /// # Errors
+    /// When the grant is not for a command, or when no process could be started.
+    pub async fn start_job(&self) -> Result<Opening, ToolError> {
+        let Effect::Command { command } = self.grant.effect() else {
+            return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
+        };
+        let around = &self.cx.around;
+        let hold = Hold { env: &around.env, cage: &around.cage, reach: Reach::Acts, tell: None };
+        around.jobs.start(command, &around.read.workspace, hold, &around.read.interrupt).await
     }
 }

@@ -1,6 +1,8 @@
 //! Runs one shell command in a process group of its own, within limits, and never hangs on what it leaves behind.
 
 mod capture;
+mod stream;
+mod tree;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -22,11 +24,14 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
-use capture::Capture;
+pub use capture::Capture;
+pub use stream::Tell;
+pub use tree::{Left, end as end_marked, end_all};
 
 use crate::cage::{Answer, Cage, Errand, Hindrance, LAUNCH, Repositories, Watch, say};
 use crate::environment::Environment;
 use crate::reach::Reach;
+use stream::Stream;
 
 /// How long a command may run, how much of its output is kept, and what becomes of its background processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +81,8 @@ pub struct Ended {
     pub output: String,
     /// How long it ran.
     pub duration: Duration,
-    /// Whether a process that it started still runs and holds its output.
-    pub background: bool,
+    /// Processes that it started and that still run.
+    pub left: Vec<Left>,
     /// What the cage put back after it, a sentence each.
     pub put_back: Vec<String>,
     /// What the cage most likely kept it from, where its failure looks like that.
@@ -111,6 +116,8 @@ pub struct Hold<'a> {
     pub cage: &'a Cage,
     /// What it is let do in there.
     pub reach: Reach,
+    /// Who hears what it prints while it runs.
+    pub tell: Option<Tell<'a>>,
 }
 
 /// Why a command ended.
@@ -129,6 +136,19 @@ pub enum End {
 }
 
 impl End {
+    /// In words without the limits, for one that ended by itself.
+    pub fn plainly(self) -> String {
+        match self {
+            End::Exit(0) => "ended".to_owned(),
+            End::Exit(code) => match exit_meaning(code) {
+                Some(meaning) => format!("ended with exit code {code} ({meaning})"),
+                None => format!("ended with exit code {code}"),
+            },
+            End::Signal(signal) => format!("was ended by signal {}", signal_name(signal)),
+            End::Idle | End::TooLong | End::Interrupted => "was stopped".to_owned(),
+        }
+    }
+
     /// In words, as the end of a sentence that begins with the command.
     pub fn in_words(self, limits: &Limits) -> String {
         match self {
@@ -212,32 +232,43 @@ pub async fn run(
     let errand = hold.cage.errand(command, hold.reach, workspace.root(), &known)?;
     let caged = errand.is_some();
     let started = Instant::now();
-    let Started { mut child, mut pipe, launcher } =
+    let Started { mut child, mut pipe, launcher, mut group, mark } =
         start(command, workspace, hold.env, errand).map_err(failed)?;
-    let mut group = Group::of(&child);
     if let Some(launcher) = launcher {
         begun(launcher, interrupt).await?;
     }
-    let mut capture = Capture::new(limits.output_chars);
-    let by = follow(&mut child, &mut pipe, &mut capture, limits, interrupt).await.map_err(failed)?;
+    let mut listener =
+        Listener { capture: Capture::new(limits.output_chars), stream: Stream::new(hold.tell, hold.env) };
+    let by = follow(&mut child, &mut pipe, &mut listener, limits, interrupt).await.map_err(failed)?;
     if matches!(by, End::Idle | End::TooLong | End::Interrupted) {
         group.signal(Signal::TERM);
-        // Its last words are read while it has time to end by itself.
+        // Its last words are read while it has time to end by itself; those of what it leaves behind are not waited for.
         let _ = timeout(GRACE, async {
-            let _ = drain(&mut pipe, &mut capture).await;
-            child.wait().await
+            tokio::select! {
+                _ = child.wait() => {}
+                () = async {
+                    let _ = drain(&mut pipe, &mut listener).await;
+                    std::future::pending::<()>().await;
+                } => {}
+            }
         })
         .await;
         group.signal(Signal::KILL);
         let _ = child.wait().await;
+        // Also those that left the group.
+        tree::end(&mark).await;
     }
-    let silent = timeout(DRAIN, drain(&mut pipe, &mut capture)).await.is_ok();
-    let background = !silent;
-    if background && limits.leftovers == Leftovers::Kill {
+    // Whoever goes on in the background may hold the pipe for as long as it likes.
+    let _ = timeout(DRAIN, drain(&mut pipe, &mut listener)).await;
+    let mut left = tree::left(&mark);
+    if !left.is_empty() && limits.leftovers == Leftovers::Kill {
         group.signal(Signal::KILL);
+        tree::end(&mark).await;
+        left.clear();
     }
     group.let_go();
-    let output = hold.env.mask(capture.into_text());
+    listener.stream.finish();
+    let output = hold.env.mask(listener.capture.text());
     let is_failure = matches!(by, End::Exit(1..) | End::Signal(_)) && caged;
     let hindrance = is_failure.then(|| Hindrance::in_output(&output, hold.cage.network())).flatten();
     let put_back = match watch.and_then(Watching::into_watch) {
@@ -245,7 +276,7 @@ pub async fn run(
         None => Vec::new(),
     };
     hold.cage.tell(&put_back);
-    Ok(Ended { by, output, duration: started.elapsed(), background, put_back, hindrance })
+    Ok(Ended { by, output, duration: started.elapsed(), left, put_back, hindrance })
 }
 
 /// Runs `command` where it can change nothing and reach nobody: it may write only temporary files.
@@ -266,7 +297,7 @@ pub async fn look(
             "The command was not run: there is no cage on this system that would hold it to looking only.",
         ));
     }
-    run(command, workspace, limits, Hold { env, cage, reach: Reach::Looks }, interrupt).await
+    run(command, workspace, limits, Hold { env, cage, reach: Reach::Looks, tell: None }, interrupt).await
 }
 
 /// A look at what git runs, where the command might change it.
@@ -304,12 +335,37 @@ impl Drop for Watching<'_> {
 }
 
 /// A process that was started.
-struct Started {
-    child: Child,
+pub struct Started {
+    /// The process.
+    pub child: Child,
     /// Its output and errors: one pipe for both, so that errors stand where they came.
-    pipe: pipe::Receiver,
+    pub pipe: pipe::Receiver,
+    /// Its process group.
+    pub group: Group,
+    /// Tells what it starts from everything else.
+    pub mark: String,
     /// The line to the launcher, which closes when the command begins.
     launcher: Option<UnixStream>,
+}
+
+/// Starts `command` in its cage to go on by itself; nothing of it is waited for but the setting up of the cage.
+///
+/// # Errors
+/// When no process could be started, or none in its cage.
+pub async fn start_job(
+    command: &str,
+    workspace: &Workspace,
+    hold: Hold<'_>,
+    interrupt: &Interrupt,
+) -> Result<Started, ToolError> {
+    let errand = hold.cage.errand(command, hold.reach, workspace.root(), &Repositories::default())?;
+    let mut started = start(command, workspace, hold.env, errand).map_err(|error| {
+        ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
+    })?;
+    if let Some(launcher) = started.launcher.take() {
+        begun(launcher, interrupt).await?;
+    }
+    Ok(started)
 }
 
 fn start(
@@ -319,6 +375,7 @@ fn start(
     errand: Option<(PathBuf, Errand)>,
 ) -> io::Result<Started> {
     let (reader, writer) = io::pipe()?;
+    let mark = tree::mark();
     let (mut process, launcher) = match errand {
         None => {
             let mut shell = Command::new("sh");
@@ -340,12 +397,14 @@ fn start(
         .env_clear()
         .envs(env.variables.iter().map(|(name, value)| (name, value)))
         .envs(QUIET.iter().copied())
+        .env(tree::VARIABLE, &mark)
         .stdout(writer.try_clone()?)
         .stderr(writer)
         .process_group(0);
     let child = process.spawn()?;
     let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
-    Ok(Started { child, pipe, launcher })
+    let group = Group::of(&child);
+    Ok(Started { child, pipe, group, mark, launcher })
 }
 
 /// Waits until the launcher has become the command, which closes the line without a word.
@@ -376,11 +435,24 @@ async fn begun(mut launcher: UnixStream, interrupt: &Interrupt) -> Result<(), To
     ))
 }
 
+/// Hears the output: keeps some of it, and passes it on.
+struct Listener<'a> {
+    capture: Capture,
+    stream: Stream<'a>,
+}
+
+impl Listener<'_> {
+    fn push(&mut self, bytes: &[u8]) {
+        self.capture.push(bytes);
+        self.stream.push(bytes);
+    }
+}
+
 /// Reads until the command itself has ended or has to be stopped.
 async fn follow(
     child: &mut Child,
     pipe: &mut pipe::Receiver,
-    capture: &mut Capture,
+    listener: &mut Listener<'_>,
     limits: Limits,
     interrupt: &Interrupt,
 ) -> io::Result<End> {
@@ -398,7 +470,7 @@ async fn follow(
             read = pipe.read(&mut buffer), if open => match read? {
                 0 => open = false,
                 count => {
-                    capture.push(buffer.get(..count).unwrap_or_default());
+                    listener.push(buffer.get(..count).unwrap_or_default());
                     idle.as_mut().reset(tokio::time::Instant::now() + limits.idle);
                 }
             },
@@ -408,7 +480,8 @@ async fn follow(
     }
 }
 
-fn end_of(status: ExitStatus) -> End {
+/// How a process ended by itself.
+pub fn end_of(status: ExitStatus) -> End {
     match (status.code(), status.signal()) {
         (Some(code), _) => End::Exit(code),
         (None, signal) => End::Signal(signal.unwrap_or_default()),
@@ -416,12 +489,12 @@ fn end_of(status: ExitStatus) -> End {
 }
 
 /// Reads until nobody holds the other end.
-async fn drain(pipe: &mut pipe::Receiver, capture: &mut Capture) -> io::Result<()> {
+async fn drain(pipe: &mut pipe::Receiver, listener: &mut Listener<'_>) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match pipe.read(&mut buffer).await? {
             0 => return Ok(()),
-            count => capture.push(buffer.get(..count).unwrap_or_default()),
+            count => listener.push(buffer.get(..count).unwrap_or_default()),
         }
     }
 }
@@ -435,7 +508,8 @@ impl Group {
         Group(id.and_then(Pid::from_raw))
     }
 
-    fn signal(&self, signal: Signal) {
+    /// Sends a signal to all of it.
+    pub fn signal(&self, signal: Signal) {
         if let Some(group) = self.0 {
             // It may be gone already, which is as well.
             let _ = kill_process_group(group, signal);

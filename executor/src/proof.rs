@@ -84,7 +84,7 @@ pub async fn run_check(
             0,
         );
     }
-    let hold = Hold { env, cage, reach: Reach::Acts };
+    let hold = Hold { env, cage, reach: Reach::Acts, tell: None };
     match process::run(command, workspace, limits, hold, interrupt).await {
         Ok(ended) => {
             let of_cage = ended.of_cage();

@@ -74,6 +74,8 @@ pub enum Op {
         /// What.
         scope: Scope,
     },
+    /// Tell what goes on in the background.
+    Jobs,
     /// Tell the state of the session.
     Status,
     /// Tell what fills the window.
@@ -215,6 +217,18 @@ pub enum Event {
     Status(Status),
     /// What fills the window, as it was asked for.
     Window(WindowUse),
+    /// What goes on in the background, as it was asked for.
+    Jobs {
+        /// All of the session, those that ended included.
+        jobs: Vec<JobRow>,
+    },
+    /// A command said something while it runs.
+    Output {
+        /// The call.
+        call_id: String,
+        /// Whole lines, without control sequences.
+        text: String,
+    },
     /// Changes were taken back, or could not be.
     Undone(UndoReport),
     /// Something worth knowing.
@@ -311,6 +325,19 @@ pub struct Report {
     pub spent: BTreeMap<Role, RoleSpent>,
     /// Those of this turn alone; a turn is either planning or execution.
     pub turn_spent: BTreeMap<Role, RoleSpent>,
+}
+
+/// A command that goes on in the background.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobRow {
+    /// Its number in the session.
+    pub id: u32,
+    /// The command.
+    pub command: String,
+    /// Seconds since it was started.
+    pub seconds: u64,
+    /// How it ended, as the end of a sentence; `None` while it runs.
+    pub end: Option<String>,
 }
 
 /// A plan with its id.

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use serde_json::json;
-use tandem_executor::{Coverage, ExecutorToolbox, Gate, Surroundings, write_tools};
+use tandem_executor::{Coverage, ExecutorToolbox, Gate, Jobs, Surroundings, write_tools};
 use tandem_planner::planner_tools;
 use tandem_shared::call::{Outcome, ToolCall, ToolError};
 use tandem_shared::digest::Digest;
@@ -94,6 +94,8 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
         journal: Arc::new(ByHand { workspace: scene.workspace.clone(), seen }),
         edits: config.edits,
         commands: config.commands,
+        jobs: Jobs::default(),
+        output: Arc::new(|_, text| tell(text)),
         coverage: Arc::new(Coverage::Off("the person's own act is theirs to take back")),
         env,
         cage,

@@ -198,6 +198,8 @@ impl Show for Text {
             Event::Loop { strike } => self.line(&format!("the same calls repeat (strike {strike})")),
             Event::Status(status) => self.line(&words::status(&envelope.id, status)),
             Event::Window(window) => self.line(&words::window(window)),
+            Event::Output { text, .. } => self.talk(&words::output(text)),
+            Event::Jobs { jobs } => self.talk(&words::jobs(jobs)),
             Event::Undone(report) => self.talk(&words::undone(report, Earnest::Do)),
             Event::Notice { text } => self.line(&words::clean(text)),
             Event::Done { report } => self.done(report),

@@ -1,6 +1,6 @@
 //! Events in words: pure functions from what happened to lines for a person.
 
-use tandem_shared::event::{Report, Status, WindowUse};
+use tandem_shared::event::{JobRow, Report, Status, WindowUse};
 use tandem_shared::facts::RoleSpent;
 use tandem_shared::person::{Effect, Question};
 use tandem_shared::proof::CheckRun;
@@ -136,6 +136,23 @@ pub fn end(end: &TurnEnd) -> String {
         TurnEnd::Interrupted => "Interrupted. `tandem resume` goes on.".into(),
         TurnEnd::Crashed => "The program ended in the middle of the turn.".into(),
     }
+}
+
+/// What a command prints while it runs.
+pub fn output(text: &str) -> String {
+    clean(text).lines().map(|line| format!("  | {line}\n")).collect()
+}
+
+/// What goes on in the background.
+pub fn jobs(jobs: &[JobRow]) -> String {
+    if jobs.is_empty() {
+        return "Nothing runs in the background.\n".to_owned();
+    }
+    let row = |job: &JobRow| {
+        let state = job.end.clone().unwrap_or_else(|| format!("runs since {} s", job.seconds));
+        format!("{:>3}  {}  ({state})\n", job.id, one_line(&job.command))
+    };
+    jobs.iter().map(row).collect()
 }
 
 /// What a taking back did, or would do: each file with what becomes of it.

@@ -5,9 +5,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tandem_executor::Remembered;
 use tandem_executor::cage::Cage;
 use tandem_executor::shell::Pattern;
+use tandem_executor::{Jobs, Remembered, end_all};
 use tandem_router::Router;
 use tandem_shared::event::{Event, Op};
 use tandem_shared::facts::Facts;
@@ -64,6 +64,7 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
         project: setup.state.project(setup.workspace.root()),
         notes: project_notes(setup.workspace.root()),
         today: machine::minute((setup.clock)()).get(..10).unwrap_or_default().to_owned(),
+        jobs: Jobs::default(),
         remembered: remembered(setup.state.project(setup.workspace.root())),
         cage: Arc::new(setup.cage().telling(notices(&hear))),
         cage_told: false,
@@ -124,6 +125,8 @@ pub(super) struct Session {
     pub(super) notes: String,
     /// The day the session was opened, for the same reason.
     pub(super) today: String,
+    /// What goes on in the background.
+    pub(super) jobs: Jobs,
     /// What the person said "always" to.
     pub(super) remembered: Remembered,
     /// What commands run in.
@@ -173,6 +176,9 @@ impl Session {
                 self.tell(Event::Ready);
             }
         }
+        // Nothing that the session started outlives it.
+        self.jobs.stop_all().await;
+        end_all().await;
         if self.store.facts(|facts| facts.turns > 0 || facts.plan.is_some()) {
             return self.note_state();
         }
@@ -224,6 +230,7 @@ impl Session {
                 (flags.executor_model, flags.thinking_model) = (None, None);
             }),
             Op::Think { mode } => self.rebind(|input| input.flags.set.push(format!("thinking.mode={mode}"))),
+            Op::Jobs => self.tell(Event::Jobs { jobs: self.jobs.list() }),
             Op::Undo { scope } => self.undo(scope).await,
             Op::Status => self.tell_status(),
             Op::Context => self.tell_context(),

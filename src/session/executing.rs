@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use tandem_executor::shadow::{Shadow, ShadowBounds};
 use tandem_executor::{
-    Coverage, Environment, ExecutorToolbox, Gate, Looking, PlanOverseer, Surroundings, executor_tools,
+    Coverage, Environment, ExecutorToolbox, Gate, HearOutput, Looking, PlanOverseer, Surroundings,
+    executor_tools,
 };
 use tandem_shared::agent::{self, End};
 use tandem_shared::event::Event;
@@ -88,6 +89,8 @@ impl Session {
             journal: self.store.clone(),
             edits: config.edits.clone(),
             commands: config.commands.clone(),
+            jobs: self.jobs.clone(),
+            output: self.output(),
             coverage: self.coverage(&env),
             env,
             cage: self.cage.clone(),
@@ -100,6 +103,15 @@ impl Session {
         let gate = Arc::new(gate);
         let overseer = PlanOverseer::new(gate.clone(), &around);
         Ok((ExecutorToolbox::new(executor_tools(), gate, around), overseer))
+    }
+
+    /// Tells what a command prints while it runs.
+    fn output(&self) -> HearOutput {
+        let hear = self.hear.clone();
+        Arc::new(move |call_id, text| {
+            // A front end that is gone hears nothing.
+            let _ = hear.send(Event::Output { call_id: call_id.to_owned(), text: text.to_owned() });
+        })
     }
 
     /// How it is found out what commands change.

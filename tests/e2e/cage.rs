@@ -173,7 +173,8 @@ fn no_link_leads_out() {
 
 #[test]
 fn a_process_that_is_left_behind_stays_in() {
-    let script = "setsid sh -c 'sleep 0.3; echo new > $OUT/file; echo done > done' >/dev/null 2>&1 &";
+    // Without its environment it is not found, and so lives on.
+    let script = "setsid env -i OUT=$OUT PATH=$PATH sh -c 'sleep 0.3; echo new > $OUT/file; echo done > done' >/dev/null 2>&1 &";
     check(script, &BOTH, |lab, _| {
         while !lab.at("root/done").exists() {
             std::thread::sleep(Duration::from_millis(10));

@@ -25,6 +25,7 @@ mod tidy;
 mod edits;
 mod killed;
 mod why;
+mod jobs;
 mod undo;
 mod undo_acts;
 mod leave;

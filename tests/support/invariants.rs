@@ -22,10 +22,13 @@ pub const READ_TOOLS: [&str; 10] = [
 ];
 
 /// What changes something: never a planner's.
-pub const WRITE_TOOLS: [&str; 8] = [
+pub const WRITE_TOOLS: [&str; 11] = [
     "apply_patch",
     "delete_file",
     "edit_file",
+    "job_output",
+    "job_stop",
+    "jobs",
     "move_file",
     "multi_edit",
     "run_command",

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// The first and the last bytes of an output.
-pub(super) struct Capture {
+pub struct Capture {
     /// Characters of the text.
     chars: usize,
     /// Bytes of head, and of tail: enough for half the characters at four bytes each, and for as many control bytes.
@@ -14,11 +14,13 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    pub(super) fn new(chars: usize) -> Capture {
+    /// Keeps `chars` characters at most.
+    pub fn new(chars: usize) -> Capture {
         Capture { chars, half: chars.saturating_mul(4), head: Vec::new(), tail: VecDeque::new(), dropped: 0 }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
         let room = self.half.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.head.extend_from_slice(first);
@@ -28,11 +30,16 @@ impl Capture {
         self.dropped += over as u64;
     }
 
+    /// Whether nothing came yet.
+    pub fn is_empty(&self) -> bool {
+        self.head.is_empty()
+    }
+
     /// The text without control sequences; where it is too long, half its characters from the head, half from the tail.
-    pub(super) fn into_text(mut self) -> String {
+    pub fn text(&self) -> String {
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.dropped == 0 {
-            self.head.extend(&self.tail);
-            let text = plain(&String::from_utf8_lossy(&self.head));
+            let text = plain(&String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()));
             let count = text.chars().count();
             if count <= self.chars {
                 return text;
@@ -45,7 +52,7 @@ impl Capture {
             );
         }
         let head = plain(&String::from_utf8_lossy(&self.head));
-        let tail = plain(&String::from_utf8_lossy(self.tail.make_contiguous()));
+        let tail = plain(&String::from_utf8_lossy(&tail));
         let (head, tail) = (first(&head, self.chars / 2), last(&tail, self.chars - self.chars / 2));
         let kept = (head.len() + tail.len()) as u64;
         let all = self.dropped + (self.head.len() + self.tail.len()) as u64;
@@ -149,7 +156,7 @@ mod tests {
         let mut capture = Capture::new(10);
         capture.push("äbcdefghijklmnö".as_bytes());
         let marker = "\n[… 5 characters of output left out here; to see them, write the output to a file and read a part of it …]\n";
-        assert_eq!(capture.into_text(), format!("äbcde{marker}klmnö"));
+        assert_eq!(capture.text(), format!("äbcde{marker}klmnö"));
     }
 
     #[test]
@@ -161,6 +168,6 @@ mod tests {
         capture.push(b"the end");
         assert!(capture.head.len() + capture.tail.len() <= 80);
         let marker = "\n[… about 999997 bytes of output left out here; to see them, write the output to a file and read a part of it …]\n";
-        assert_eq!(capture.into_text(), format!("xxxxx{marker}e end"));
+        assert_eq!(capture.text(), format!("xxxxx{marker}e end"));
     }
 }

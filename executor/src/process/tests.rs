@@ -22,7 +22,7 @@ async fn run_in(folder: &std::path::Path, command: &str, limits: Limits, interru
         vec![("PATH".to_owned(), std::env::var("PATH").unwrap()), ("SHOWN".to_owned(), "yes".to_owned())];
     let env = Environment { variables, secrets: Vec::new() };
     let cage = Cage::off();
-    let hold = Hold { env: &env, cage: &cage, reach: Reach::Acts };
+    let hold = Hold { env: &env, cage: &cage, reach: Reach::Acts, tell: None };
     let run = run(command, &workspace, limits, hold, interrupt);
     timeout(NEVER, run).await.expect("the command hung").unwrap()
 }
@@ -70,14 +70,30 @@ async fn there_is_no_input_and_only_the_given_environment() {
 async fn a_background_child_does_not_hold_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let ended = run_in(folder.path(), "sleep 600 & echo $!", limits(100, 100), &Interrupt::new()).await;
-    assert_eq!((ended.by, ended.background), (End::Exit(0), true));
+    assert_eq!((ended.by, ended.left), (End::Exit(0), Vec::new()));
     assert!(is_gone(&ended.output).await, "leftovers are killed where that is asked for");
 
     let keep = Limits { leftovers: Leftovers::Keep, ..limits(100, 100) };
     let ended = run_in(folder.path(), "sleep 600 & echo $!", keep, &Interrupt::new()).await;
     assert!(lives(&ended.output), "and go on where they are kept");
-    let pid = ended.output.trim().parse().ok().and_then(Pid::from_raw).unwrap();
-    rustix::process::kill_process(pid, Signal::KILL).unwrap();
+    let pid: i32 = ended.output.trim().parse().unwrap();
+    assert_eq!(ended.left, [Left { pid, name: "sleep".to_owned() }]);
+    rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+}
+
+#[tokio::test]
+async fn what_left_the_group_is_ended_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let flee = "setsid sh -c 'echo $$ > pid; sleep 3; touch canary' & sleep 0.5; cat pid";
+    let ended = run_in(folder.path(), flee, limits(100, 100), &Interrupt::new()).await;
+    assert_eq!(ended.by, End::Exit(0));
+    assert!(is_gone(&ended.output).await, "it left the group, and was found all the same");
+    let hung = format!("{flee}; sleep 600");
+    let ended = run_in(folder.path(), &hung, limits(1, 100), &Interrupt::new()).await;
+    assert_eq!(ended.by, End::Idle);
+    assert!(is_gone(ended.output.trim()).await);
+    sleep(Duration::from_secs(4)).await;
+    assert!(!folder.path().join("canary").exists(), "nothing of it acts later");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod propose;
 mod rule;
 mod rules;
 mod script;
+mod servers;
 mod survey;
 mod word;
 mod wrap;
@@ -22,6 +23,7 @@ pub use propose::proposal;
 pub use rule::{Rule, Severity};
 pub use rules::RULES;
 pub use script::{Redirect, Script, Simple, Word};
+pub use servers::starts_server;
 
 /// Where a script does not follow the shell's grammar; `None` when it could not be parsed at all.
 pub fn faults(source: &[u8]) -> Option<Vec<tandem_planner::ast::Fault>> {

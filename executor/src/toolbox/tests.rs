@@ -27,6 +27,7 @@ use super::*;
 use crate::cage::Cage;
 use crate::coverage::Coverage;
 use crate::environment::Environment;
+use crate::jobs::Jobs;
 use crate::shell::Rules;
 use crate::tools::write_tools;
 
@@ -135,6 +136,8 @@ impl Room {
             journal: notes.clone(),
             edits,
             commands,
+            jobs: Jobs::default(),
+            output: Arc::new(|_, _| {}),
             coverage: Arc::new(Coverage::Off("it is off in this test")),
             env,
             cage: Arc::new(Cage::off()),

@@ -3,6 +3,7 @@
 mod apply_patch;
 mod delete_file;
 mod edit_file;
+mod jobs;
 mod making;
 mod move_file;
 mod multi_edit;
@@ -14,6 +15,7 @@ mod write_file;
 pub use apply_patch::ApplyPatch;
 pub use delete_file::DeleteFile;
 pub use edit_file::EditFile;
+pub use jobs::{JobOutput, ListJobs, StopJob};
 pub use move_file::MoveFile;
 pub use multi_edit::MultiEdit;
 pub use run_command::RunCommand;
@@ -34,6 +36,9 @@ pub fn write_tools(read: ReadTools) -> WriteTools {
         .with(DeleteFile)
         .with(MoveFile)
         .with(RunCommand)
+        .with(ListJobs)
+        .with(JobOutput)
+        .with(StopJob)
         .with(UpdateStep)
 }
 

@@ -6,7 +6,8 @@ use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::person::Effect;
 
 use crate::cx::{EffectCx, WriteCx};
-use crate::process::{End, Ended, Leftovers, Limits};
+use crate::jobs::Opening;
+use crate::process::{End, Ended, Left, Leftovers, Limits};
 use crate::reach::Reach;
 use crate::shell::{self, Judgement, Place, Rules};
 use crate::tool::WriteTool;
@@ -23,6 +24,9 @@ pub struct RunCommandArgs {
     /// Seconds that it may take, also without output. Only for commands that are slow or silent for long.
     #[serde(default)]
     timeout: Option<u64>,
+    /// Let it go on in the background, for a server or a watcher; known servers do so by themselves.
+    #[serde(default)]
+    background: bool,
 }
 
 impl WriteTool for RunCommand {
@@ -45,6 +49,9 @@ impl WriteTool for RunCommand {
     }
 
     async fn call(&self, args: RunCommandArgs, cx: WriteCx) -> Outcome {
+        if args.background || shell::starts_server(&shell::parse(&args.command)) {
+            return cx.start_job().await.map_or_else(Outcome::from, |opening| started(&opening));
+        }
         let settings = cx.look().commands();
         let shown = settings.output_chars;
         let limits = Limits { output_chars: WHOLE, ..Limits::new(settings, args.timeout, Leftovers::Keep) };
@@ -66,7 +73,46 @@ impl WriteTool for RunCommand {
 }
 
 /// Characters of output that are kept in memory; the loop shows a part of them and keeps the whole in a blob.
-const WHOLE: usize = 250_000;
+const WHOLE: usize = 1_000_000;
+
+/// What the model reads of a command that goes on in the background.
+fn started(opening: &Opening) -> Outcome {
+    let Opening { id, output, end } = opening;
+    let output = match output.trim_end() {
+        "" => "It printed nothing so far.",
+        output => output,
+    };
+    let text = match end {
+        None => format!(
+            "The command goes on in the background as job {id}. Its output so far:\n{output}\n[job_output reads more, \
+             job_stop stops it]"
+        ),
+        Some(end) => {
+            format!("The command was started in the background and {end} at once. Its output:\n{output}")
+        }
+    };
+    match end.as_deref() {
+        None | Some("ended") => {
+            Outcome::Ok(ToolOutput::text(text).from_source("command").with(Artifact::MayHaveChanged))
+        }
+        Some(_) => ToolError::new(ErrorKind::CommandFailed, text).from_source("command").into(),
+    }
+}
+
+/// Processes that a command left behind, for the model.
+fn still_running(left: &[Left]) -> String {
+    match left {
+        [] => String::new(),
+        left => {
+            let named: Vec<String> =
+                left.iter().take(NAMED).map(|one| format!("{} ({})", one.name, one.pid)).collect();
+            format!(
+                "\n[still running in the background, until the session ends: {}; what they print from now on is lost]",
+                named.join(", ")
+            )
+        }
+    }
+}
 
 /// Files that are named to the model.
 const NAMED: usize = 10;
@@ -99,11 +145,7 @@ fn outcome(ended: &Ended, limits: &Limits, shown: usize, changed: &str) -> Outco
                 "" => "The command succeeded (exit code 0) and printed nothing.".to_owned(),
                 output => format!("{output}\n[exit code 0]"),
             };
-            if ended.background {
-                text.push_str(
-                    "\n[a process in the background still runs; what it prints from now on is lost]",
-                );
-            }
+            text.push_str(&still_running(&ended.left));
             text.push_str(changed);
             Outcome::Ok(ToolOutput::text(text).from_source("command").at_most(shown))
         }

@@ -1,0 +1,161 @@
+//! Commands that go on: servers in the background, what commands leave behind, and what is told while they run.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::reply::Reply;
+use crate::support::run::Ran;
+use crate::support::script::Script;
+use crate::support::server::{Server, wait_until};
+use crate::support::world::World;
+
+fn command(text: &str) -> Reply {
+    Reply::call("run_command", json!({ "command": text }))
+}
+
+/// Runs these calls, all allowed, and answers the results that the model got.
+fn played(world: &World, calls: Vec<Reply>) -> (Ran, Vec<String>) {
+    let replies = calls.into_iter().chain([Reply::text("done")]);
+    let server = Server::start(Script::new().say("executor", replies));
+    world.bind(&server, "");
+    let ran = world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).run().expect(0);
+    let results = server.of("executor").pop().unwrap().results();
+    (ran, results)
+}
+
+/// Whether a process of that number lives and is no zombie.
+fn lives(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| {
+        let rest = rest.trim_start();
+        !rest.is_empty() && !rest.starts_with(['Z', 'X'])
+    })
+}
+
+#[test]
+fn a_server_goes_to_the_background_and_can_be_read_reached_and_stopped() {
+    let world = World::with(&[
+        (
+            "server.py",
+            "import http.server, socketserver\nprint('listening', flush=True)\nsocketserver.TCPServer(('127.0.0.1', 8731), http.server.SimpleHTTPRequestHandler).serve_forever()\n",
+        ),
+        ("page.txt", "the page\n"),
+    ]);
+    let fetch = "python3 -c \"import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:8731/page.txt').read().decode())\"";
+    let (_, results) = played(
+        &world,
+        vec![
+            command("echo $$ > pid; exec python3 server.py"),
+            command(fetch),
+            Reply::call("job_output", json!({ "id": 1 })),
+            Reply::call("jobs", json!({})),
+            Reply::call("job_stop", json!({ "id": 1 })),
+            Reply::call("jobs", json!({})),
+            Reply::call("job_output", json!({ "id": 7 })),
+        ],
+    );
+    assert!(
+        results[0].contains("goes on in the background as job 1") && results[0].contains("listening"),
+        "{results:#?}"
+    );
+    assert!(results[1].contains("the page"), "{results:#?}");
+    assert!(results[2].contains("GET /page.txt") && results[2].contains("[it runs]"), "{results:#?}");
+    assert!(results[3].contains("server.py  (runs since"), "{results:#?}");
+    assert!(results[4].contains("Job 1 was stopped"), "{results:#?}");
+    assert!(results[5].contains("(was stopped)"), "{results:#?}");
+    assert!(results[6].contains("There is no job 7"), "{results:#?}");
+}
+
+#[test]
+fn what_a_session_started_ends_with_it() {
+    let world = World::with(&[("app.py", "import time\nprint('up', flush=True)\ntime.sleep(600)\n")]);
+    let (_, results) = played(
+        &world,
+        vec![
+            command("echo $$ > job.pid; exec python3 app.py"),
+            command("sleep 600 & echo $! > left.pid; echo ok"),
+            command("setsid sh -c 'echo $$ > fled.pid; sleep 600' & sleep 0.3; echo ok2"),
+        ],
+    );
+    assert!(
+        results[1].contains("ok") && results[1].contains("still running in the background"),
+        "{results:#?}"
+    );
+    assert!(results[2].contains("ok2"), "{results:#?}");
+    for file in ["job.pid", "left.pid", "fled.pid"] {
+        let pid = world.read(file);
+        wait_until(&format!("the end of {file}"), || !lives(&pid));
+    }
+}
+
+#[test]
+fn a_background_child_does_not_hold_up_the_result() {
+    let world = World::new();
+    let began = Instant::now();
+    let (_, results) =
+        played(&world, vec![command("sleep 60 & echo ok"), command("setsid sleep 60 & echo ok2")]);
+    assert!(results[0].contains("ok\n") && results[0].contains("[exit code 0]"), "{results:#?}");
+    assert!(results[1].contains("ok2\n") && results[1].contains("[exit code 0]"), "{results:#?}");
+    assert!(began.elapsed() < Duration::from_secs(30), "the children were waited for");
+}
+
+#[test]
+fn what_a_command_prints_is_told_while_it_runs() {
+    let world = World::new();
+    let server = Server::start(
+        Script::new().say("executor", [command("echo first; sleep 2; echo second"), Reply::text("done")]),
+    );
+    world.bind(&server, "");
+    let args = ["--output-format", "stream-json", "run", "--no-plan", "--approval", "auto", "go"];
+    let mut running = world.tandem(&args).spawn();
+    running.wait_for("\"type\":\"output\"");
+    running.wait_for("first");
+    assert_eq!(server.of("executor").len(), 1, "the command has not ended yet");
+    let ran = running.wait().expect(0);
+    let told: String =
+        ran.payloads("output").iter().map(|output| output["text"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(told, "first\nsecond\n");
+}
+
+#[test]
+fn a_flood_is_held_in_flat_memory_and_leaves_no_process() {
+    let world = World::new();
+    let server = Server::start(
+        Script::new()
+            .say("executor", [command("yes | head -c 300000000; echo; echo end"), Reply::text("done")]),
+    );
+    world.bind(&server, "");
+    let mut running = world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).spawn();
+    let id = running.id();
+    running.close();
+    let peak = std::thread::spawn(move || {
+        let mut peak = 0;
+        while let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) {
+            let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+            let Some(kib) = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()) else {
+                break;
+            };
+            peak = peak.max(kib);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        peak
+    });
+    running.wait().expect(0);
+    let peak = peak.join().unwrap();
+    println!("peak {peak} KiB");
+    assert!(peak < 64 * 1024, "{peak} KiB");
+    let result = server.of("executor")[1].results().pop().unwrap();
+    assert!(result.contains("end\n[exit code 0]"), "{result}");
+}
+
+#[test]
+fn a_person_sees_what_goes_on() {
+    let world = World::with(&[("app.py", "import time\nprint('up', flush=True)\ntime.sleep(600)\n")]);
+    let server =
+        Server::start(Script::new().say("executor", [command("python3 app.py"), Reply::text("It is up.")]));
+    world.bind(&server, "[session]\napproval = \"auto\"\n");
+    let ran = world.tandem(&[]).stdin("/jobs\n/execute start it\n/jobs\n").run().expect(0);
+    assert!(ran.stderr.contains("Nothing runs in the background."), "{}", ran.all());
+    assert!(ran.stderr.contains("1  python3 app.py  (runs since"), "{}", ran.all());
+}
