@@ -28,7 +28,7 @@ pub use capture::Capture;
 pub use stream::Tell;
 pub use tree::{Left, end as end_marked, end_all};
 
-use crate::cage::{Answer, Cage, Errand, Hindrance, LAUNCH, Repositories, Watch, say};
+use crate::cage::{Answer, Cage, Errand, Hindrance, LAUNCH, Repositories, Watch, hear, say};
 use crate::environment::Environment;
 use crate::reach::Reach;
 use stream::Stream;
@@ -385,7 +385,7 @@ fn start(
         Some((program, errand)) => {
             let (ours, theirs) = StdUnixStream::pair()?;
             // Much less than a socket holds, so that nobody waits.
-            say(&ours, &errand)?;
+            say(&ours, &errand.to_message())?;
             let mut launcher = Command::new(program);
             launcher.arg(LAUNCH).stdin(OwnedFd::from(theirs));
             ours.set_nonblocking(true)?;
@@ -409,21 +409,21 @@ fn start(
 
 /// Waits until the launcher has become the command, which closes the line without a word.
 async fn begun(mut launcher: UnixStream, interrupt: &Interrupt) -> Result<(), ToolError> {
-    let mut said = String::new();
+    let mut said = Vec::new();
     let heard = async {
         tokio::select! {
             // What follows looks at the interrupt first.
             () = interrupt.raised() => Ok(0),
-            heard = launcher.read_to_string(&mut said) => heard,
+            heard = launcher.read_to_end(&mut said) => heard,
         }
     };
     let why = match timeout(SETTING_UP, heard).await {
         Err(_) => "it took too long".to_owned(),
         Ok(Err(error)) => error.to_string(),
-        Ok(Ok(_)) if said.trim().is_empty() => return Ok(()),
-        Ok(Ok(_)) => match serde_json::from_str(&said) {
-            Ok(Answer::Failed(why)) => why,
-            _ => said,
+        Ok(Ok(_)) if said.is_empty() => return Ok(()),
+        Ok(Ok(_)) => match hear(&mut said.as_slice()).ok().as_ref().and_then(Answer::of_message) {
+            Some(Answer::Failed(why)) => why,
+            _ => "its launcher did not say why".to_owned(),
         },
     };
     Err(ToolError::new(

@@ -1,7 +1,7 @@
 //! Asks the launcher what this kernel allows, and takes over the namespaces that it made meanwhile.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::process::{getegid, geteuid};
 
-use super::channel::say;
+use super::channel::{Message, hear, say};
 use super::policy::{Answer, Errand, Found, LAUNCH, Namespaces};
 
 /// How long the launcher may take to answer: it does nothing but ask the kernel.
@@ -62,18 +62,22 @@ fn held(id: u32) -> io::Result<Held> {
 }
 
 fn converse(channel: &UnixStream, id: u32) -> io::Result<Found> {
-    say(channel, &Errand::Survey)?;
-    for line in BufReader::new(channel).lines() {
-        match serde_json::from_str(&line?)? {
-            Answer::Unmapped => {
-                let said = map_ids(id).err().map_or_else(String::new, |error| error.to_string());
-                io::Write::write_all(&mut &*channel, format!("{}\n", said.replace('\n', " ")).as_bytes())?;
+    say(channel, &Errand::Survey.to_message())?;
+    let mut heard = BufReader::new(channel);
+    loop {
+        match Answer::of_message(&hear(&mut heard)?) {
+            Some(Answer::Unmapped) => {
+                let said = match map_ids(id) {
+                    Ok(()) => Message::default().with("mapped", "yes"),
+                    Err(error) => Answer::Failed(error.to_string()).to_message(),
+                };
+                say(channel, &said)?;
             }
-            Answer::Found(found) => return Ok(found),
-            Answer::Failed(why) => return Err(io::Error::other(why)),
+            Some(Answer::Found(found)) => return Ok(found),
+            Some(Answer::Failed(why)) => return Err(io::Error::other(why)),
+            None => return Err(io::Error::other("the launcher did not answer")),
         }
     }
-    Err(io::Error::other("the launcher did not answer"))
 }
 
 /// Everybody keeps their number, as far as this process may say so: root may for all, others for themselves alone.

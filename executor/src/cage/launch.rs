@@ -4,7 +4,7 @@
 //! begins, so that nobody can take an exit code of the command for word from the launcher.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -13,7 +13,7 @@ use std::process::Command;
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::channel::say;
+use super::channel::{hear, say};
 use super::policy::{Answer, Errand, Policy, ResourceLimits};
 use super::{capabilities, fence, mounts, namespaces, sockets, survey, syscalls};
 
@@ -27,13 +27,13 @@ pub fn launch(channel: OwnedFd) -> Result<(), String> {
         return Err("this is how tandem itself starts commands; it is of no use by hand".to_owned());
     }
     let mut channel = BufReader::new(UnixStream::from(channel));
-    let mut line = String::new();
-    channel.read_line(&mut line).map_err(|error| error.to_string())?;
-    match serde_json::from_str(&line).map_err(|error| error.to_string())? {
+    let asked = hear(&mut channel).map_err(|error| error.to_string())?;
+    match Errand::of_message(&asked).ok_or("what is asked is not understood")? {
         Errand::Survey => survey::survey(&mut channel).map_err(|error| error.to_string()),
         Errand::Run { policy, program, args } => {
             let why = become_command(&policy, &program, &args);
-            say(channel.get_ref(), &Answer::Failed(why.clone())).map_err(|error| error.to_string())?;
+            say(channel.get_ref(), &Answer::Failed(why.clone()).to_message())
+                .map_err(|error| error.to_string())?;
             Err(why)
         }
     }

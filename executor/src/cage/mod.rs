@@ -30,7 +30,7 @@ mod survey;
 #[cfg(target_os = "linux")]
 mod launch;
 
-pub(crate) use channel::say;
+pub(crate) use channel::{hear, say};
 pub use hindrance::Hindrance;
 pub(crate) use hooks::Watch;
 #[cfg(target_os = "linux")]

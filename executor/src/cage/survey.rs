@@ -1,9 +1,9 @@
 //! Finds out what this kernel allows, by doing it, and holds the namespaces of a session meanwhile.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::os::unix::net::UnixStream;
 
-use super::channel::say;
+use super::channel::{hear, say};
 use super::policy::{Answer, Found, Part};
 use super::{capabilities, fence, namespaces, syscalls};
 
@@ -14,18 +14,16 @@ pub fn survey(channel: &mut BufReader<UnixStream>) -> io::Result<()> {
     // From here on it is the same as for a command.
     let landlock = capabilities::drop_most().ok().and_then(|()| fence::version());
     let syscalls = part(syscalls::try_out());
-    say(channel.get_ref(), &Answer::Found(Found { namespaces, landlock, syscalls }))?;
+    say(channel.get_ref(), &Answer::Found(Found { namespaces, landlock, syscalls }).to_message())?;
     channel.read_to_end(&mut Vec::new())?;
     Ok(())
 }
 
 fn make(channel: &mut BufReader<UnixStream>) -> io::Result<()> {
     namespaces::new_user()?;
-    say(channel.get_ref(), &Answer::Unmapped)?;
-    let mut mapped = String::new();
-    channel.read_line(&mut mapped)?;
-    if !mapped.trim().is_empty() {
-        return Err(io::Error::other(mapped.trim().to_owned()));
+    say(channel.get_ref(), &Answer::Unmapped.to_message())?;
+    if let Some(Answer::Failed(why)) = Answer::of_message(&hear(channel)?) {
+        return Err(io::Error::other(why));
     }
     namespaces::new_network()?;
     namespaces::own_mounts()
