@@ -39,7 +39,10 @@ impl Lab {
     }
 
     fn with(held: Held, settings: CommandSettings) -> Lab {
-        let folder = tempfile::tempdir().unwrap();
+        Lab::in_folder(tempfile::tempdir().unwrap(), held, settings)
+    }
+
+    fn in_folder(folder: tempfile::TempDir, held: Held, settings: CommandSettings) -> Lab {
         let at = |path: &str| fs::canonicalize(folder.path()).unwrap().join(path);
         for path in ["root", "home/.ssh", "outside", "temp"] {
             fs::create_dir_all(at(path)).unwrap();
@@ -51,7 +54,7 @@ impl Lab {
         let places = CagePlaces {
             launcher: env!("CARGO_BIN_EXE_tandem").into(),
             home: Some(at("home")),
-            temp: at("temp"),
+            temp: if at("").starts_with("/tmp") { at("temp") } else { "/tmp".into() },
             secret: Vec::new(),
         };
         let mut cage = Cage::new(&settings, places);
@@ -281,6 +284,25 @@ fn ordinary_work_goes_on() {
         assert_eq!(Lab::new(held).run("exit 7").exit, Some(7));
         assert!(matches!(Lab::new(held).run("kill -9 $$").exit, None | Some(137)));
     }
+}
+
+#[test]
+fn the_shared_folders_for_temporary_files_are_the_sessions_own() {
+    let elsewhere = || tempfile::tempdir_in("/dev/shm");
+    if !can(Held::Caged) || elsewhere().is_err() {
+        return;
+    }
+    let left = tempfile::NamedTempFile::new_in("/tmp").unwrap();
+    let lab = Lab::in_folder(elsewhere().unwrap(), Held::Caged, settings());
+    let script =
+        "echo $TMPDIR; echo kept > /tmp/mine; cat /var/tmp/mine; echo file > file; cat file $OUT/file";
+    let run = lab.run(script);
+    assert_eq!((run.exit, run.output.as_str()), (Some(0), "/tmp\nkept\nfile\nold"));
+    assert_eq!(lab.run("cat /tmp/mine").output, "kept\n");
+    assert!(!lab.run(&format!("cat {}", left.path().display())).passed);
+    assert!(!lab.run("echo new > $OUT/file; cat ~/.ssh/id").passed);
+    assert_eq!(lab.read("outside/file"), "old");
+    assert!(!PathBuf::from("/tmp/mine").exists());
 }
 
 #[test]

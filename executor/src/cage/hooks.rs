@@ -150,10 +150,11 @@ fn stands(path: &Path) -> Option<Stands> {
     })
 }
 
+#[allow(clippy::unnecessary_cast, reason = "the width of a mode differs between systems")]
 fn read(folder: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<Stands> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut file = File::from(openat(folder, name, flags, Mode::empty())?);
-    let mode = fstat(&file)?.st_mode & 0o7777;
+    let mode = fstat(&file)?.st_mode as u32 & 0o7777;
     let mut content = Vec::new();
     file.read_to_end(&mut content)?;
     Ok(Stands::File { content, mode })
@@ -190,7 +191,7 @@ fn put_back(path: &Path, before: Option<&Stands>) -> io::Result<()> {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let mut file = File::from(openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?);
             file.write_all(content)?;
-            Ok(fchmod(&file, Mode::from_raw_mode(*mode))?)
+            Ok(fchmod(&file, Mode::from_raw_mode(*mode as _))?)
         }
     }
 }

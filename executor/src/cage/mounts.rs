@@ -20,7 +20,9 @@ pub fn arrange(policy: &Policy, sockets: &[PathBuf]) -> io::Result<()> {
     }
     mount_bind_recursive(&policy.temp, &policy.temp)?;
     writable.push(policy.temp.clone());
-    if Path::new(SHARED_MEMORY).is_dir() {
+    let in_memory =
+        policy.write.iter().chain([&policy.root, &policy.temp]).any(|path| path.starts_with(SHARED_MEMORY));
+    if Path::new(SHARED_MEMORY).is_dir() && !in_memory {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, Some(c"mode=1777"))?;
         writable.push(SHARED_MEMORY.into());
@@ -36,9 +38,12 @@ pub fn arrange(policy: &Policy, sockets: &[PathBuf]) -> io::Result<()> {
     for path in policy.masked.iter().chain(sockets) {
         mask(path, policy)?;
     }
-    // Last, because what stands in the place of masks lies in one of these folders.
+    // Last, because what stands in the place of masks lies in one of these folders; and each over the next one, because
+    // so does the session's own.
+    let mut own = &policy.temp;
     for place in &policy.temp_over {
-        mount_bind(&policy.temp, place)?;
+        mount_bind(own, place)?;
+        own = place;
     }
     Ok(())
 }

@@ -238,13 +238,13 @@ impl Cage {
             }
         };
         let root = root.to_owned();
-        let launcher = [given.launcher.clone(), root.clone()];
-        let needed = launcher.iter().chain(&write).chain(&given.home);
+        let namespaces = made.namespaces();
+        let temp_over = match &namespaces {
+            Some(_) => places::shared_temp(write.iter().chain(&given.home).chain([&root])),
+            None => Vec::new(),
+        };
         Policy {
-            temp_over: places::shared_temp(needed)
-                .into_iter()
-                .filter(|_| made.found.namespaces.is_there())
-                .collect(),
+            temp_over,
             root,
             write,
             temp: den.temp(),
@@ -255,7 +255,7 @@ impl Cage {
             empty_file: den.empty_file(),
             network,
             limits: self.limits,
-            namespaces: made.namespaces(),
+            namespaces,
             landlock: made.found.landlock,
             syscalls: made.found.syscalls.clone(),
         }
