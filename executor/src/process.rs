@@ -1,76 +1,40 @@
 //! Runs one shell command in a process group of its own, within limits, and never hangs on what it leaves behind.
 
 mod capture;
+mod end;
+mod group;
+mod hold;
+mod limits;
+mod start;
 mod stream;
 mod tree;
 
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream as StdUnixStream;
-use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::interrupt::Interrupt;
-use tandem_shared::settings::CommandSettings;
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 use tokio::io::AsyncReadExt;
-use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::{sleep, timeout};
 
 pub use capture::Capture;
-pub use stream::Tell;
+pub use end::{End, end_of};
+pub use group::Group;
+pub use hold::Hold;
+pub use limits::{Leftovers, Limits};
+pub use start::{Started, start_job};
 pub use tree::{Left, end as end_marked, end_all};
 
-use crate::cage::{Answer, Cage, Errand, Hindrance, LAUNCH, Repositories, Watch, hear, say};
+use crate::cage::{Cage, Hindrance, Repositories, Watch};
 use crate::environment::Environment;
 use crate::reach::Reach;
+use start::{begun, start};
 use stream::Stream;
-
-/// How long a command may run, how much of its output is kept, and what becomes of its background processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Without output.
-    pub idle: Duration,
-    /// In all.
-    pub absolute: Duration,
-    /// Characters of output, head and tail.
-    pub output_chars: usize,
-    /// What becomes of processes that outlive the command.
-    pub leftovers: Leftovers,
-}
-
-/// What becomes of processes that outlive the command and still hold its output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leftovers {
-    /// They go on.
-    Keep,
-    /// They are ended.
-    Kill,
-}
-
-impl Limits {
-    /// The limits of the settings. A `wanted` time in seconds takes the place of both times, up to the absolute one:
-    /// who names a time knows that the command may be silent for that long.
-    pub fn new(settings: &CommandSettings, wanted: Option<u64>, leftovers: Leftovers) -> Limits {
-        let (idle, absolute) = match wanted {
-            Some(seconds) => (seconds.min(settings.absolute_s), seconds.min(settings.absolute_s)),
-            None => (settings.idle_s, settings.absolute_s),
-        };
-        Limits {
-            idle: Duration::from_secs(idle),
-            absolute: Duration::from_secs(absolute),
-            output_chars: settings.output_chars,
-            leftovers,
-        }
-    }
-}
 
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,111 +71,11 @@ impl Ended {
     }
 }
 
-/// What holds a command: its whole environment, and the cage that it runs in.
-#[derive(Clone, Copy)]
-pub struct Hold<'a> {
-    /// Its variables, and the secrets that are masked in its output.
-    pub env: &'a Environment,
-    /// The session's cage.
-    pub cage: &'a Cage,
-    /// What it is let do in there.
-    pub reach: Reach,
-    /// Who hears what it prints while it runs.
-    pub tell: Option<Tell<'a>>,
-}
-
-/// Why a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// By itself, with this exit code.
-    Exit(i32),
-    /// By this signal, which was not ours.
-    Signal(i32),
-    /// It was silent for too long, and its group was killed.
-    Idle,
-    /// It ran for too long, and its group was killed.
-    TooLong,
-    /// The run was interrupted, and its group was killed.
-    Interrupted,
-}
-
-impl End {
-    /// In words without the limits, for one that ended by itself.
-    pub fn plainly(self) -> String {
-        match self {
-            End::Exit(0) => "ended".to_owned(),
-            End::Exit(code) => match exit_meaning(code) {
-                Some(meaning) => format!("ended with exit code {code} ({meaning})"),
-                None => format!("ended with exit code {code}"),
-            },
-            End::Signal(signal) => format!("was ended by signal {}", signal_name(signal)),
-            End::Idle | End::TooLong | End::Interrupted => "was stopped".to_owned(),
-        }
-    }
-
-    /// In words, as the end of a sentence that begins with the command.
-    pub fn in_words(self, limits: &Limits) -> String {
-        match self {
-            End::Exit(code) => match exit_meaning(code) {
-                Some(meaning) => format!("ended with exit code {code} ({meaning})"),
-                None => format!("ended with exit code {code}"),
-            },
-            End::Signal(signal) => format!("was ended by signal {}", signal_name(signal)),
-            End::Idle => format!("was stopped after {} s without output", limits.idle.as_secs()),
-            End::TooLong => format!("was stopped after {} s", limits.absolute.as_secs()),
-            End::Interrupted => "was stopped by an interrupt".to_owned(),
-        }
-    }
-}
-
-fn exit_meaning(code: i32) -> Option<String> {
-    match code {
-        126 => Some("the program cannot be executed".to_owned()),
-        127 => Some("the program was not found".to_owned()),
-        129..=192 => Some(format!("a process of it was ended by signal {}", signal_name(code - 128))),
-        _ => None,
-    }
-}
-
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        _ => return signal.to_string(),
-    };
-    format!("{signal}, {name}")
-}
-
-/// Set for every command: nothing that waits for a person, no pages, no colours.
-const QUIET: &[(&str, &str)] = &[
-    ("PAGER", "cat"),
-    ("GIT_PAGER", "cat"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_EDITOR", "true"),
-    ("EDITOR", "true"),
-    ("VISUAL", "true"),
-    ("DEBIAN_FRONTEND", "noninteractive"),
-    ("NO_COLOR", "1"),
-    ("TERM", "dumb"),
-];
-
 /// How long output is still read after the command itself has ended, while something holds its pipe.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// How long a stopped group has to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// How long a cage may take to be set up, which is a few milliseconds.
-const SETTING_UP: Duration = Duration::from_secs(20);
 
 /// Runs `command` by `sh -c` in the root, with no input, no terminal of its own, and the environment and cage of `hold`.
 ///
@@ -334,107 +198,6 @@ impl Drop for Watching<'_> {
     }
 }
 
-/// A process that was started.
-pub struct Started {
-    /// The process.
-    pub child: Child,
-    /// Its output and errors: one pipe for both, so that errors stand where they came.
-    pub pipe: pipe::Receiver,
-    /// Its process group.
-    pub group: Group,
-    /// Tells what it starts from everything else.
-    pub mark: String,
-    /// The line to the launcher, which closes when the command begins.
-    launcher: Option<UnixStream>,
-}
-
-/// Starts `command` in its cage to go on by itself; nothing of it is waited for but the setting up of the cage.
-///
-/// # Errors
-/// When no process could be started, or none in its cage.
-pub async fn start_job(
-    command: &str,
-    workspace: &Workspace,
-    hold: Hold<'_>,
-    interrupt: &Interrupt,
-) -> Result<Started, ToolError> {
-    let errand = hold.cage.errand(command, hold.reach, workspace.root(), &Repositories::default())?;
-    let mut started = start(command, workspace, hold.env, errand).map_err(|error| {
-        ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
-    })?;
-    if let Some(launcher) = started.launcher.take() {
-        begun(launcher, interrupt).await?;
-    }
-    Ok(started)
-}
-
-fn start(
-    command: &str,
-    workspace: &Workspace,
-    env: &Environment,
-    errand: Option<(PathBuf, Errand)>,
-) -> io::Result<Started> {
-    let (reader, writer) = io::pipe()?;
-    let mark = tree::mark();
-    let (mut process, launcher) = match errand {
-        None => {
-            let mut shell = Command::new("sh");
-            shell.arg("-c").arg(command).stdin(Stdio::null());
-            (shell, None)
-        }
-        Some((program, errand)) => {
-            let (ours, theirs) = StdUnixStream::pair()?;
-            // Much less than a socket holds, so that nobody waits.
-            say(&ours, &errand.to_message())?;
-            let mut launcher = Command::new(program);
-            launcher.arg(LAUNCH).stdin(OwnedFd::from(theirs));
-            ours.set_nonblocking(true)?;
-            (launcher, Some(UnixStream::from_std(ours)?))
-        }
-    };
-    process
-        .current_dir(workspace.root())
-        .env_clear()
-        .envs(env.variables.iter().map(|(name, value)| (name, value)))
-        .envs(QUIET.iter().copied())
-        .env(tree::VARIABLE, &mark)
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .process_group(0);
-    let child = process.spawn()?;
-    let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
-    let group = Group::of(&child);
-    Ok(Started { child, pipe, group, mark, launcher })
-}
-
-/// Waits until the launcher has become the command, which closes the line without a word.
-async fn begun(mut launcher: UnixStream, interrupt: &Interrupt) -> Result<(), ToolError> {
-    let mut said = Vec::new();
-    let heard = async {
-        tokio::select! {
-            // What follows looks at the interrupt first.
-            () = interrupt.raised() => Ok(0),
-            heard = launcher.read_to_end(&mut said) => heard,
-        }
-    };
-    let why = match timeout(SETTING_UP, heard).await {
-        Err(_) => "it took too long".to_owned(),
-        Ok(Err(error)) => error.to_string(),
-        Ok(Ok(_)) if said.is_empty() => return Ok(()),
-        Ok(Ok(_)) => match hear(&mut said.as_slice()).ok().as_ref().and_then(Answer::of_message) {
-            Some(Answer::Failed(why)) => why,
-            _ => "its launcher did not say why".to_owned(),
-        },
-    };
-    Err(ToolError::new(
-        ErrorKind::Io,
-        format!(
-            "The command was not run, because its cage could not be set up ({why}). Tell the user, who can look at \
-             `tandem doctor`, or set commands.sandbox to \"off\"."
-        ),
-    ))
-}
-
 /// Hears the output: keeps some of it, and passes it on.
 struct Listener<'a> {
     capture: Capture,
@@ -480,14 +243,6 @@ async fn follow(
     }
 }
 
-/// How a process ended by itself.
-pub fn end_of(status: ExitStatus) -> End {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => End::Exit(code),
-        (None, signal) => End::Signal(signal.unwrap_or_default()),
-    }
-}
-
 /// Reads until nobody holds the other end.
 async fn drain(pipe: &mut pipe::Receiver, listener: &mut Listener<'_>) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
@@ -496,34 +251,6 @@ async fn drain(pipe: &mut pipe::Receiver, listener: &mut Listener<'_>) -> io::Re
             0 => return Ok(()),
             count => listener.push(buffer.get(..count).unwrap_or_default()),
         }
-    }
-}
-
-/// The command's process group; killed when it is dropped before the command has ended.
-pub struct Group(Option<Pid>);
-
-impl Group {
-    pub fn of(child: &Child) -> Group {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Group(id.and_then(Pid::from_raw))
-    }
-
-    /// Sends a signal to all of it.
-    pub fn signal(&self, signal: Signal) {
-        if let Some(group) = self.0 {
-            // It may be gone already, which is as well.
-            let _ = kill_process_group(group, signal);
-        }
-    }
-
-    pub fn let_go(&mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.signal(Signal::KILL);
     }
 }
 

@@ -335,7 +335,8 @@ fn a_server_of_an_earlier_command_is_reached() {
         return;
     }
     let lab = Lab::new(Held::Caged);
-    let serve = "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(Listen => 1, LocalAddr => \"127.0.0.1:4321\") or die; \
+    // Without its environment it is not found, and so lives on after the command.
+    let serve = "setsid env -i PATH=$PATH perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(Listen => 1, LocalAddr => \"127.0.0.1:4321\") or die; \
                  open(F, \">ready\"); close F; $c = $s->accept; print $c \"hello\\n\"' >/dev/null 2>&1 &
                  while ! test -e ready; do sleep 0.01; done";
     assert!(lab.run(serve).passed);

@@ -22,7 +22,7 @@ fn all_five_stages_are_crossed_with_plan_and_goal_in_the_last_request() {
     // First many small notes, so that older ones can be masked; then long ones, so that what masking keeps is pruned; then
     // small ones again with many words, which no cutting of results makes room for.
     for number in 0..37 {
-        let lines = if LONG_NOTES.contains(&number) { 70 } else { 7 };
+        let lines = if LONG_NOTES.contains(&number) { 64 } else { 7 };
         let line = |line: usize| format!("note {number} line {line}: nothing to see here\n");
         world.write(&format!("notes/{number}.txt"), &(0..lines).map(line).collect::<String>());
     }

@@ -1,6 +1,8 @@
 //! Real commands, in real process groups.
 
+use rustix::process::Pid;
 use tandem_shared::interrupt::{Cause, Interrupt};
+use tandem_shared::settings::CommandSettings;
 
 use super::*;
 
