@@ -1,4 +1,14 @@
-//! A key that cannot be printed by accident.
+//! A key that cannot be printed by accident, and texts that are freed of all keys that are known or look like one.
+
+mod masker;
+mod shape;
+mod tokens;
+
+pub use masker::Masker;
+pub use tokens::mask_tokens;
+
+/// Stands for a secret whose kind nothing tells.
+pub const MASK: &str = "***";
 
 /// Bytes from which a secret is looked for in texts: a shorter one is too likely to be part of ordinary words, as in
 /// the header `x-team: blue`.
