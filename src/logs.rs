@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
-use tandem_shared::secret::{SHORTEST_SECRET, Secret};
-
+use tandem_shared::secret::{Masker, Secret};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -25,35 +24,33 @@ pub fn start(verbose: u8, env: &BTreeMap<String, String>) {
     let wanted = env.get("RUST_LOG").and_then(|text| text.parse::<Targets>().ok()).unwrap_or(ours);
     // The client logs the bodies of failed requests, which hold the user's files.
     let filter = wanted.with_target("async_openai", LevelFilter::OFF);
-    let secrets = SECRETS.get_or_init(|| Mutex::new(secrets(env)));
-    let writer = Masking { secrets };
+    let masker = masker();
+    named(env).for_each(|secret| masker.learn(&secret));
+    let writer = Masking { masker };
     let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false);
     // A second start in one process keeps the first.
     let _ = tracing_subscriber::registry().with(filter).with(layer).try_init();
 }
 
 /// The values of all variables whose names speak of a secret.
-fn secrets(env: &BTreeMap<String, String>) -> Vec<String> {
-    let named =
-        env.iter().filter(|(name, value)| crate::machine::is_secret(name) && value.len() >= SHORTEST_SECRET);
-    named.map(|(_, value)| value.clone()).collect()
+fn named(env: &BTreeMap<String, String>) -> impl Iterator<Item = Secret> {
+    env.iter()
+        .filter(|(name, _)| crate::machine::is_secret(name))
+        .map(|(_, value)| Secret::new(value.clone()))
 }
 
-/// Values that never reach the log. A key that a command prints is known only when it is first needed.
-static SECRETS: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
+/// What this process knows to be secret. One for all: a key that a command prints is known only when it is first needed,
+/// and then it stays out of logs and of everything else.
+static MASKER: OnceLock<Masker> = OnceLock::new();
 
-/// Keeps a key out of the log from now on.
-pub fn mask(key: &Secret) {
-    let Some(secrets) = SECRETS.get() else { return };
-    let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
-    if key.expose().len() >= SHORTEST_SECRET && !secrets.iter().any(|known| known == key.expose()) {
-        secrets.push(key.expose().to_owned());
-    }
+/// Takes secrets out of texts.
+pub fn masker() -> Masker {
+    MASKER.get_or_init(Masker::default).clone()
 }
 
 #[derive(Clone)]
 struct Masking {
-    secrets: &'static Mutex<Vec<String>>,
+    masker: Masker,
 }
 
 impl<'a> MakeWriter<'a> for Masking {
@@ -66,10 +63,8 @@ impl<'a> MakeWriter<'a> for Masking {
 impl Write for Masking {
     /// Gets a whole line at a time, so no secret is split over two writes.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut text = String::from_utf8_lossy(bytes).into_owned();
-        for secret in self.secrets.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            text = text.replace(secret.as_str(), "***");
-        }
+        let text = String::from_utf8_lossy(bytes);
+        let text = self.masker.mask(&text);
         io::stderr().write_all(text.as_bytes())?;
         Ok(bytes.len())
     }

@@ -13,7 +13,7 @@ use crate::config::{self, ConfigError, Flags, Input, TrustStore};
 use crate::exit::Exit;
 use crate::front::{Answers, Json, Leave, Show, StreamJson, Text, is_interactive};
 use crate::machine::{self, Machine};
-use crate::session::{Attendance, PlanSource, Setup, SetupError, Start, StatePaths};
+use crate::session::{Attendance, PlanSource, Setup, SetupError, Start, StatePaths, key_variables};
 use crate::wiring::Route;
 
 /// Why a command cannot go on.
@@ -135,7 +135,10 @@ impl Scene {
             crate::front::tell(&format!("{notice}\n"));
         }
         let (route, clock) = self.route()?;
+        let masker = crate::logs::masker();
+        self.machine.secrets(&key_variables(&loaded)).iter().for_each(|secret| masker.learn(secret));
         Ok(Setup {
+            masker,
             workspace: self.workspace.clone(),
             input: self.input.clone(),
             loaded,

@@ -92,7 +92,7 @@ struct LazyKey {
 impl KeySource for LazyKey {
     fn key(&self) -> Result<Option<Secret>, String> {
         let key = self.source.fetch(&self.env).map_err(|error| error.to_string())?;
-        key.iter().for_each(crate::logs::mask);
+        key.iter().for_each(|key| crate::logs::masker().learn(key));
         Ok(key)
     }
 

@@ -206,7 +206,7 @@ impl WriteCx {
     pub fn change(&self, changes: &[Change]) -> Result<Vec<Receipt>, ToolError> {
         let leave = |path: &str| match self.grant.effect() {
             Effect::Write { paths, .. } => paths.iter().any(|granted| granted == path),
-            Effect::Nothing | Effect::Command { .. } | Effect::Remote { .. } => false,
+            Effect::Nothing | Effect::Command { .. } | Effect::Read { .. } | Effect::Remote { .. } => false,
         };
         if let Some(change) = changes.iter().find(|change| !leave(change.path.relative())) {
             return Err(ToolError::new(

@@ -7,6 +7,7 @@ use tandem_shared::call::ToolCall;
 use tandem_shared::journal::GrantedBy;
 use tandem_shared::person::{Answer, Effect, Person, Question};
 use tandem_shared::plan::ApprovedPlan;
+use tandem_shared::sensitive::is_sensitive;
 use tandem_shared::settings::Approval;
 use tandem_shared::workspace::Workspace;
 
@@ -242,6 +243,7 @@ impl Gate {
             Effect::Nothing => Ruling::Granted(GrantedBy::NoEffect),
             Effect::Write { paths, .. } => self.rule_write(paths, effect),
             Effect::Command { command } => self.rule_command(command),
+            Effect::Read { path } => Ruling::Ask(format!("it reads {path}, which may hold secrets")),
             Effect::Remote { service } => {
                 self.rule_by_mode(Kind::Remote, &format!("it calls the service {service}"))
             }
@@ -273,7 +275,15 @@ impl Gate {
         if !paths.is_empty() && paths.iter().all(named) {
             return Ruling::Granted(GrantedBy::Plan);
         }
-        self.rule_by_mode(Kind::Write, &format!("it writes {}", paths.join(", ")))
+        let what = format!("it writes {}", paths.join(", "));
+        // Moved elsewhere, such a file could be read without a question.
+        let sensitive = paths.iter().find(|path| is_sensitive(path));
+        match (self.stance, sensitive) {
+            (Stance::Mode(Approval::Auto | Approval::AutoEdit), Some(path)) => {
+                Ruling::Ask(format!("{what}, and {path} may hold secrets"))
+            }
+            _ => self.rule_by_mode(Kind::Write, &what),
+        }
     }
 
     /// The rules that "always" would keep for a command; `None` where it is only remembered for this session.
@@ -367,7 +377,7 @@ const PLAN_MODE: &str = "Denied: the approval mode is plan, in which nothing is 
 
 fn remembered_as(effect: &Effect) -> Vec<Always> {
     match effect {
-        Effect::Nothing => Vec::new(),
+        Effect::Nothing | Effect::Read { .. } => Vec::new(),
         Effect::Write { paths, .. } => paths.iter().cloned().map(Always::Edit).collect(),
         Effect::Command { command } => vec![Always::Command(command.clone())],
         Effect::Remote { service } => vec![Always::Service(service.clone())],

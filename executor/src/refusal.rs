@@ -1,6 +1,7 @@
 //! What the model reads of an edit that is refused: what was wrong, what is true, what to do next.
 
 use tandem_shared::call::{ErrorKind, ToolError};
+use tandem_shared::secret::MASK;
 
 use crate::edit::{self, Refused};
 use crate::nearest;
@@ -40,6 +41,12 @@ fn not_found(path: &str, content: &[u8], old: &str, new: &str) -> ToolError {
             " The nearest region is this:\n{region}Copy the old text exactly from the file, with its white space."
         )),
         None => text.push_str(" Nothing in the file is near it. Read the file again and copy the old text exactly."),
+    }
+    if old.contains(MASK) && memchr::memmem::find(content, MASK.as_bytes()).is_none() {
+        text.push_str(
+            " The old text holds ***, which stands for a secret that was masked when the file was shown: it is not in the \
+             file. Choose lines without it.",
+        );
     }
     ToolError::new(ErrorKind::TextNotFound, text).from_source(format!("file {path}"))
 }

@@ -15,7 +15,7 @@ use crate::ast::{Lang, Match, Pattern};
 use crate::hits::{Hits, cut_around};
 use crate::off_thread::off_thread;
 use crate::place;
-use crate::walk::{self, Ended, File, Next};
+use crate::walk::{self, Ended, File, Next, Withheld};
 
 /// Characters shown of a match's first line.
 const TEXT_CHARS: usize = 200;
@@ -44,6 +44,9 @@ impl ReadTool for AstSearch {
     const DESCRIPTION: &'static str = include_str!("../../prompts/tools/ast_search.md");
 
     async fn call(&self, args: AstSearchArgs, cx: ReadCx) -> Outcome {
+        if let Err(denied) = place::leave(&cx, Self::NAME, args.path.as_deref().unwrap_or(".")).await {
+            return denied;
+        }
         off_thread(move || search(&args, &cx)).await
     }
 }
@@ -54,6 +57,7 @@ fn search(args: &AstSearchArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     let patterns = patterns(&args.pattern, &langs)?;
     let hits = Mutex::new(Hits::new(&cx.limits));
     let (searched, too_large) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let withheld = Withheld::default();
 
     let ended = walk::each_file(cx, &start, || {
         |file: File<'_>| {
@@ -63,6 +67,9 @@ fn search(args: &AstSearchArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
             let Some(pattern) = patterns.iter().find(|pattern| pattern.lang() == lang) else {
                 return Next::Go;
             };
+            if withheld.holds(&file, &start) {
+                return Next::Go;
+            }
             // A file that cannot be read, or vanished since it was listed, has no matches.
             let Some(source) = source(file.absolute, cx.limits.file_bytes) else {
                 too_large.fetch_add(1, Ordering::Relaxed);
@@ -84,10 +91,13 @@ fn search(args: &AstSearchArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     }
     let hits = hits.into_inner().map_err(|_| ToolError::new(ErrorKind::Io, "The search broke down."))?;
     if hits.total() > 0 {
-        return Ok(Outcome::Ok(ToolOutput::text(hits.render("match", &cx.limits)).from_source("search")));
+        return Ok(Outcome::Ok(
+            ToolOutput::text(withheld.told(hits.render("match", &cx.limits))).from_source("search"),
+        ));
     }
     let langs: Vec<Lang> = patterns.iter().map(Pattern::lang).collect();
-    Ok(Outcome::text(no_match(start.relative(), &langs, searched.into_inner(), too_large.into_inner())))
+    let text = no_match(start.relative(), &langs, searched.into_inner(), too_large.into_inner());
+    Ok(Outcome::text(withheld.told(text)))
 }
 
 /// The languages to search in: the one asked for, that of the one file searched, or all.

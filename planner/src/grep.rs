@@ -17,7 +17,7 @@ use crate::off_thread::off_thread;
 use crate::path_pattern::PathPattern;
 use crate::place;
 use crate::stoppable::Stoppable;
-use crate::walk::{self, Ended, File, Next};
+use crate::walk::{self, Ended, File, Next, Withheld};
 
 /// Characters shown of a matching line: enough for a long statement, so that 200 matches do not all end in the middle.
 const LINE_CHARS: usize = 300;
@@ -47,6 +47,9 @@ impl ReadTool for Grep {
     const DESCRIPTION: &'static str = include_str!("../../prompts/tools/grep.md");
 
     async fn call(&self, args: GrepArgs, cx: ReadCx) -> Outcome {
+        if let Err(denied) = place::leave(&cx, Self::NAME, args.path.as_deref().unwrap_or(".")).await {
+            return denied;
+        }
         off_thread(move || search(&args, &cx)).await
     }
 }
@@ -58,12 +61,17 @@ fn search(args: &GrepArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     let base = start.relative();
     let hits = Mutex::new(Hits::new(&cx.limits));
     let (searched, left_out) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let withheld = Withheld::default();
 
     let ended = walk::each_file(cx, &start, || {
         let (matcher, mut searcher) = (matcher.clone(), searcher());
         let (glob, hits, searched, left_out) = (&glob, &hits, &searched, &left_out);
+        let (withheld, start) = (&withheld, &start);
         move |file: File<'_>| {
             if file.is_link || glob.as_ref().is_some_and(|glob| !glob.is_match(&file.relative(), base)) {
+                return Next::Go;
+            }
+            if withheld.holds(&file, start) {
                 return Next::Go;
             }
             let mut found = FileHits::new(&matcher, cx.limits.matches);
@@ -88,14 +96,16 @@ fn search(args: &GrepArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     }
     let hits = hits.into_inner().map_err(|_| ToolError::new(ErrorKind::Io, "The search broke down."))?;
     if hits.total() > 0 {
-        return Ok(Outcome::Ok(ToolOutput::text(hits.render("match", &cx.limits)).from_source("search")));
+        return Ok(Outcome::Ok(
+            ToolOutput::text(withheld.told(hits.render("match", &cx.limits))).from_source("search"),
+        ));
     }
     let (searched, left_out) = (searched.into_inner(), left_out.into_inner());
     if meta.is_file() && left_out > 0 {
         let text = format!("{base} is not text, or cannot be read, and was not searched.");
         return Err(ToolError::new(ErrorKind::Binary, text));
     }
-    Ok(Outcome::text(no_match(args, base, searched, left_out)))
+    Ok(Outcome::text(withheld.told(no_match(args, base, searched, left_out))))
 }
 
 fn no_match(args: &GrepArgs, base: &str, searched: usize, left_out: usize) -> String {
@@ -197,6 +207,17 @@ mod tests {
 
     fn grep(tree: &Tree, args: serde_json::Value) -> Outcome {
         run(&tree.cx(), "grep", args)
+    }
+
+    #[test]
+    fn files_that_hold_secrets_are_left_out_and_counted() {
+        let tree = Tree::of(&[(".env", "x=1\n"), ("tls/a.pem", "x=2\n"), ("a.txt", "x=3\n")]);
+        let told =
+            "\n[2 files that may hold secrets were left out; name one as path to ask the user for leave]";
+        let found = grep(&tree, json!({ "pattern": "x=" }));
+        assert_eq!(found.content(), format!("a.txt:1: x=3\n[1 match in 1 file]{told}"));
+        assert!(grep(&tree, json!({ "pattern": "y" })).content().ends_with(told));
+        assert_eq!(grep(&tree, json!({ "pattern": "x", "path": ".env" })).as_str(), "denied");
     }
 
     fn check(tree: &Tree, args: serde_json::Value, expect: &str) {

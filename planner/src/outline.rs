@@ -30,6 +30,9 @@ impl ReadTool for Outline {
     const DESCRIPTION: &'static str = include_str!("../../prompts/tools/outline.md");
 
     async fn call(&self, args: OutlineArgs, cx: ReadCx) -> Outcome {
+        if let Err(denied) = place::leave(&cx, Self::NAME, &args.path).await {
+            return denied;
+        }
         off_thread(move || outline(&args, &cx)).await
     }
 }

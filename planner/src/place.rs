@@ -5,7 +5,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
-use tandem_shared::call::{ErrorKind, ToolError};
+use tandem_shared::call::{ErrorKind, Outcome, ToolError};
+use tandem_shared::sensitive::is_sensitive;
 use tandem_shared::tool::ReadCx;
 use tandem_shared::workspace::{PathError, WorkspacePath};
 
@@ -31,6 +32,20 @@ pub(crate) fn resolve(cx: &ReadCx, path: &str) -> Result<WorkspacePath, ToolErro
             format!("{error}. Use a path relative to the project root, such as src/main.rs."),
         )
     })
+}
+
+/// Asks for leave to read the file at `path`, if it is one that holds secrets: by its own name, or by that of what it
+/// leads to. What cannot be read anyway is not asked about.
+///
+/// # Errors
+/// The denial.
+pub(crate) async fn leave(cx: &ReadCx, tool: &str, path: &str) -> Result<(), Outcome> {
+    let Ok(place) = cx.workspace.resolve(path) else { return Ok(()) };
+    if !place.absolute().is_file() {
+        return Ok(());
+    }
+    let named = if is_sensitive(place.relative()) { place.relative() } else { path };
+    cx.leave.ask(tool, named, cx.person.as_ref()).await
 }
 
 /// `path` inside the root, which exists, and what it is.

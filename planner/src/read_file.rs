@@ -33,6 +33,9 @@ impl ReadTool for ReadFile {
     const DESCRIPTION: &'static str = include_str!("../../prompts/tools/read_file.md");
 
     async fn call(&self, args: ReadFileArgs, cx: ReadCx) -> Outcome {
+        if let Err(denied) = place::leave(&cx, Self::NAME, &args.path).await {
+            return denied;
+        }
         off_thread(move || read(&args, &cx)).await
     }
 }
@@ -141,10 +144,13 @@ fn lines(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Answering;
     use crate::testing::{Tree, run};
     use serde_json::json;
+    use std::sync::{Arc, Mutex};
     use tandem_shared::call::Extent;
     use tandem_shared::digest::Digest;
+    use tandem_shared::person::Answer;
 
     fn read(tree: &Tree, args: serde_json::Value) -> Outcome {
         run(&tree.cx(), "read_file", args)
@@ -271,5 +277,29 @@ mod tests {
         );
         let got = text(&tree, json!({"path": "big", "start_line": 109_999}));
         assert_eq!(got, format!("big, 110000 lines\n109999\t{0}\n110000\t{0}", "x".repeat(99)));
+    }
+
+    #[test]
+    fn a_file_that_holds_secrets_is_read_with_leave_only() {
+        let tree = Tree::of(&[(".env", "A=1\n"), (".env.example", "A=\n"), ("folder.pem/x", "")]);
+        tree.link("plain", ".env");
+        let asked = |answer: Option<Answer>, path: &str| {
+            let person = answer.map(|answer| Arc::new(Answering { answer, asked: Mutex::default() }));
+            let cx = match &person {
+                Some(person) => ReadCx { person: person.clone(), ..tree.cx() },
+                None => tree.cx(),
+            };
+            let outcomes = [(), ()].map(|()| run(&cx, "read_file", json!({ "path": path })).as_str());
+            (outcomes, person.map_or(0, |person| person.asked.lock().unwrap().len()))
+        };
+        let no = Answer::No { reason: String::new() };
+        assert_eq!(asked(None, ".env"), (["denied"; 2], 0));
+        assert_eq!(asked(None, "plain"), (["denied"; 2], 0));
+        assert_eq!(asked(None, ".env.example"), (["ok"; 2], 0));
+        assert_eq!(asked(None, "folder.pem"), (["error"; 2], 0));
+        assert_eq!(asked(None, "missing.pem"), (["error"; 2], 0));
+        assert_eq!(asked(Some(no), ".env"), (["denied"; 2], 2));
+        assert_eq!(asked(Some(Answer::Yes), ".env"), (["ok"; 2], 2));
+        assert_eq!(asked(Some(Answer::Always), "plain"), (["ok"; 2], 1));
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use tandem_shared::call::{Outcome, ToolCall};
 use tandem_shared::interrupt::Interrupt;
+use tandem_shared::leave::ReadLeave;
 use tandem_shared::person::{Answer, Nobody, Person, Question};
 use tandem_shared::tool::{Archive, ReadCx, ReadLimits};
 use tandem_shared::workspace::Workspace;
@@ -45,6 +46,7 @@ impl Tree {
             archive: Arc::new(Outputs(Vec::new())),
             person: Arc::new(Nobody),
             interrupt: Interrupt::new(),
+            leave: ReadLeave::none(),
             limits: Arc::new(ReadLimits {
                 read_lines: 2000,
                 read_bytes: 50 * 1024,

@@ -1,10 +1,11 @@
 //! The walk over the project's files: what git would show, hidden files with it, and never the insides of `.git`.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ignore::{WalkBuilder, WalkState};
 use tandem_shared::call::{ErrorKind, Outcome, ToolError};
+use tandem_shared::sensitive::is_sensitive;
 use tandem_shared::tool::ReadCx;
 use tandem_shared::workspace::{WorkspacePath, slashed};
 
@@ -21,6 +22,35 @@ impl File<'_> {
     /// Relative to the root, with forward slashes.
     pub(crate) fn relative(&self) -> String {
         slashed(self.absolute.strip_prefix(self.root).unwrap_or(self.absolute))
+    }
+}
+
+/// Counts the files that a search leaves out because they hold secrets.
+#[derive(Debug, Default)]
+pub(crate) struct Withheld(AtomicUsize);
+
+impl Withheld {
+    /// Whether `file`, met on a walk from `start`, is left out; then it is counted. A file that was named itself is not:
+    /// leave was asked for it.
+    pub(crate) fn holds(&self, file: &File<'_>, start: &WorkspacePath) -> bool {
+        let withheld = file.absolute != start.absolute() && is_sensitive(&file.relative());
+        if withheld {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        withheld
+    }
+
+    /// A line about them behind `text`, if there are any.
+    pub(crate) fn told(&self, mut text: String) -> String {
+        let (files, are) = match self.0.load(Ordering::Relaxed) {
+            0 => return text,
+            1 => ("1 file".to_owned(), "was"),
+            count => (format!("{count} files"), "were"),
+        };
+        text.push_str(&format!(
+            "\n[{files} that may hold secrets {are} left out; name one as path to ask the user for leave]"
+        ));
+        text
     }
 }
 

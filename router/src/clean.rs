@@ -1,6 +1,6 @@
 //! Makes a server's words fit to be shown: without keys, and not without end.
 
-use tandem_shared::secret::Secret;
+use tandem_shared::secret::{Secret, mask_tokens};
 
 /// Characters of a server's words that are kept.
 const BODY_CHARS: usize = 2_000;
@@ -11,6 +11,7 @@ pub(crate) fn clean(text: &str, key: Option<&Secret>) -> String {
     if let Some(key) = key.map(|key| key.expose().trim()).filter(|key| !key.is_empty()) {
         clean = clean.replace(key, "***");
     }
+    clean = mask_tokens(&clean).into_owned();
     for mark in ["sk-", "Bearer "] {
         clean = mask_after(&clean, mark);
     }

@@ -8,6 +8,8 @@ pub mod secret;
 pub mod workspace;
 pub mod interrupt;
 pub mod person;
+pub mod sensitive;
+pub mod leave;
 pub mod plan;
 pub mod proof;
 pub mod call;

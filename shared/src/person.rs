@@ -54,6 +54,11 @@ pub enum Effect {
         /// Exactly as it would be run by `sh -c`, in the root.
         command: String,
     },
+    /// A file that may hold secrets is read.
+    Read {
+        /// Relative to the root.
+        path: String,
+    },
     /// A service outside this machine is called.
     Remote {
         /// Its name.

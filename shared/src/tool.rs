@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::{ErrorKind, Outcome, ToolCall, ToolError};
 use crate::interrupt::Interrupt;
+use crate::leave::ReadLeave;
 use crate::person::Person;
 use crate::workspace::Workspace;
 
@@ -99,6 +100,8 @@ pub struct ReadCx {
     pub person: Arc<dyn Person>,
     /// Raised when the run is to stop.
     pub interrupt: Interrupt,
+    /// Leave to read files that hold secrets.
+    pub leave: ReadLeave,
     /// Bounds on what one call may answer.
     pub limits: Arc<ReadLimits>,
 }

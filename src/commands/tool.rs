@@ -6,11 +6,13 @@ use std::sync::Arc;
 use serde_json::json;
 use tandem_executor::{Coverage, ExecutorToolbox, Gate, Jobs, Surroundings, write_tools};
 use tandem_planner::planner_tools;
+use tandem_shared::agent::mask_outcome;
 use tandem_shared::call::{Outcome, ToolCall, ToolError};
 use tandem_shared::digest::Digest;
 use tandem_shared::image::Turnover;
 use tandem_shared::interrupt::{Cause, Interrupt};
 use tandem_shared::journal::{GrantedBy, Journal};
+use tandem_shared::leave::ReadLeave;
 use tandem_shared::person::{Nobody, Person};
 use tandem_shared::tool::{Archive, ReadCx, Toolbox};
 use tandem_shared::workspace::Workspace;
@@ -46,10 +48,12 @@ pub async fn run(scene: Scene, what: Tool) -> Result<Exit, Failure> {
             let toolbox = toolbox(&scene, seen, &interrupt)?;
             let work = toolbox.run(&call);
             tokio::pin!(work);
-            let outcome = tokio::select! {
+            let mut outcome = tokio::select! {
                 outcome = &mut work => outcome,
                 () = stop(&interrupt) => work.await,
             };
+            // What is shown is what a model would read.
+            mask_outcome(&mut outcome, &crate::logs::masker());
             show(&outcome, json || programmatic);
             Ok(exit_of(&outcome))
         }
@@ -87,6 +91,7 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
         archive: Arc::new(NoArchive),
         person: person.clone(),
         interrupt: interrupt.clone(),
+        leave: ReadLeave::OwnAct,
         limits: Arc::new(config.tools),
     };
     let around = Surroundings {

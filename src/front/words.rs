@@ -103,6 +103,7 @@ pub fn question(question: &Question) -> String {
                     format!("{}{}\n", indented(diff), effect.summary().unwrap_or_default())
                 }
                 Effect::Command { command } => indented(command),
+                Effect::Read { path } => indented(path),
                 Effect::Remote { service } => indented(service),
             };
             format!(

@@ -12,6 +12,7 @@ use tandem_router::Router;
 use tandem_shared::event::{Event, Op};
 use tandem_shared::facts::Facts;
 use tandem_shared::interrupt::{Cause, Interrupt};
+use tandem_shared::leave::ReadLeave;
 use tandem_shared::person::{Answer, Nobody, Person};
 use tandem_shared::record::Record;
 use tandem_shared::role::Role;
@@ -20,6 +21,7 @@ use tandem_shared::store::{ProjectStore, SessionStore};
 use tokio::sync::{mpsc, oneshot};
 
 use super::asking::{Asked, BehindFrontEnd};
+use super::heard::masked;
 use super::notes::project_notes;
 use super::setup::{Attendance, Setup, SetupError, Start};
 use crate::exit::Exit;
@@ -62,7 +64,8 @@ pub fn open(setup: Setup, start: &Start) -> Result<Handle, SetupError> {
     });
     let session = Session {
         project: setup.state.project(setup.workspace.root()),
-        notes: project_notes(setup.workspace.root()),
+        notes: setup.masker.mask(&project_notes(setup.workspace.root())).into_owned(),
+        leave: ReadLeave::none(),
         today: machine::minute((setup.clock)()).get(..10).unwrap_or_default().to_owned(),
         jobs: Jobs::default(),
         remembered: remembered(setup.state.project(setup.workspace.root())),
@@ -133,6 +136,8 @@ pub(super) struct Session {
     pub(super) cage: Arc<Cage>,
     /// Whether the person was told what is missing of it.
     pub(super) cage_told: bool,
+    /// What the person gave leave to read.
+    pub(super) leave: ReadLeave,
     /// Time that turns of the current task took.
     pub(super) spent_time: Duration,
 }
@@ -295,7 +300,7 @@ impl Session {
 
     pub(super) fn tell(&self, event: Event) {
         // A front end that is gone hears nothing; the session still closes in order.
-        let _ = self.hear.send(event);
+        let _ = self.hear.send(masked(event, &self.setup.masker));
     }
 
     pub(super) fn fail(&self, message: impl ToString, exit: Exit) {

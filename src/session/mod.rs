@@ -5,6 +5,7 @@
 
 mod setup;
 mod asking;
+mod heard;
 mod notes;
 mod plans;
 mod report;
@@ -18,4 +19,4 @@ mod account;
 pub use actor::{Handle, kept_rules, open};
 pub use plans::{PlanSource, load_plan, plan_file};
 pub use report::model_exit;
-pub use setup::{Attendance, Setup, SetupError, Start, StatePaths};
+pub use setup::{Attendance, Setup, SetupError, Start, StatePaths, key_variables};

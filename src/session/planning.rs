@@ -127,7 +127,10 @@ impl Session {
     }
 
     /// Decides on the newest plan, if it is the one that was shown.
-    pub(super) async fn decide(&mut self, shown: &Digest, decision: Decision, doors: &mut Doors) {
+    pub(super) async fn decide(&mut self, shown: &Digest, mut decision: Decision, doors: &mut Doors) {
+        if let Decision::Revise { comment } = &mut decision {
+            self.setup.masker.clean(comment);
+        }
         let open = |facts: &Facts| {
             facts
                 .plan

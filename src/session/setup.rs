@@ -11,6 +11,7 @@ use tandem_router::RouterError;
 use tandem_shared::digest::Digest;
 use tandem_shared::image::Imaged;
 use tandem_shared::role::Role;
+use tandem_shared::secret::Masker;
 use tandem_shared::settings::ThinkingMode;
 use tandem_shared::store::{Clock, ProjectStore, SessionStore, StoreError};
 use tandem_shared::workspace::Workspace;
@@ -33,6 +34,8 @@ pub struct Setup {
     pub route: Route,
     /// Where sessions are kept.
     pub state: StatePaths,
+    /// Takes secrets out of whatever comes in, is kept, told or sent.
+    pub masker: Masker,
     /// The process.
     pub machine: Arc<Machine>,
     /// Whether somebody answers.
@@ -172,9 +175,8 @@ impl Setup {
 
     /// What commands get of the environment: no variable that looks like a secret or holds a provider's key.
     pub fn command_env(&self) -> Environment {
-        let keys = self.loaded.config.providers.values().filter_map(|provider| provider.api_key_env.clone());
-        let keys: BTreeSet<String> = keys.collect();
-        Environment { variables: self.machine.command_env(&keys), secrets: self.machine.secrets(&keys) }
+        let keys = key_variables(&self.loaded);
+        Environment { variables: self.machine.command_env(&keys), secrets: self.masker.clone() }
     }
 
     /// The cage that commands run in. One serves a whole session.
@@ -193,6 +195,12 @@ impl Setup {
         let mut input = self.input.clone();
         change(&mut input);
         let loaded = config::load(&input)?;
+        self.machine.secrets(&key_variables(&loaded)).iter().for_each(|secret| self.masker.learn(secret));
         Ok(Setup { input, loaded, ..self.clone() })
     }
+}
+
+/// The variables that the configuration names as holding a key.
+pub fn key_variables(loaded: &Loaded) -> BTreeSet<String> {
+    loaded.config.providers.values().filter_map(|provider| provider.api_key_env.clone()).collect()
 }

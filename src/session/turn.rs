@@ -1,5 +1,6 @@
 //! What a turn is made of: its opening and closing, and the parts that its run is handed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tandem_shared::agent::{self, Agent, End, Overseer, Settings, SystemTexts};
@@ -16,7 +17,13 @@ use super::setup::Attendance;
 
 impl Session {
     pub(super) fn open_turn(&self, role: ActingRole, prompt: &str, plan_demanded: bool) -> bool {
-        let opened = self.record(Record::TurnOpened { role, prompt: prompt.to_owned(), plan_demanded });
+        let prompt = self.setup.masker.mask(prompt);
+        if let Cow::Owned(_) = prompt {
+            let text = "Your words hold a token or key, which is masked: models and the log never get one. Where a command \
+                        needs it, name a variable or a file that holds it.";
+            self.tell(Event::Notice { text: text.to_owned() });
+        }
+        let opened = self.record(Record::TurnOpened { role, prompt: prompt.into_owned(), plan_demanded });
         if opened {
             self.note_state();
             self.tell(Event::TurnOpened { role, model: self.router.info(role.into()).name });
@@ -40,6 +47,7 @@ impl Session {
             archive: self.store.clone(),
             person: self.person.clone(),
             interrupt: interrupt.clone(),
+            leave: self.leave.clone(),
             limits: Arc::new(self.setup.loaded.config.tools.clone()),
         }
     }
@@ -66,6 +74,7 @@ impl Session {
             project: &self.notes,
             settings,
             overseer,
+            masker: &self.setup.masker,
             hear,
             interrupt,
         }

@@ -38,6 +38,7 @@ mod thinking;
 mod context;
 mod reminders;
 mod secrets;
+mod masking;
 mod session_commands;
 mod person;
 mod server;

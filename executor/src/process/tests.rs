@@ -22,7 +22,7 @@ async fn run_in(folder: &std::path::Path, command: &str, limits: Limits, interru
     let workspace = Workspace::open(folder).unwrap();
     let variables =
         vec![("PATH".to_owned(), std::env::var("PATH").unwrap()), ("SHOWN".to_owned(), "yes".to_owned())];
-    let env = Environment { variables, secrets: Vec::new() };
+    let env = Environment { variables, secrets: Default::default() };
     let cage = Cage::off();
     let hold = Hold { env: &env, cage: &cage, reach: Reach::Acts, tell: None };
     let run = run(command, &workspace, limits, hold, interrupt);

@@ -38,7 +38,7 @@ async fn a_check_is_run_for_real() {
     let settings =
         CommandSettings { idle_s: 20, absolute_s: 20, output_chars: 100, ..crate::plain::command_settings() };
     let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
-    let env = Environment { variables, secrets: Vec::new() };
+    let env = Environment { variables, secrets: Default::default() };
     let check = async |command: &str| {
         let mut run = run_check(command, &workspace, &settings, &env, &Cage::off(), &Interrupt::new()).await;
         run.duration_ms = 0;

@@ -50,7 +50,7 @@ impl Project {
 
     fn shadow_with(&self, root: &str, session: &str, variables: Vec<(String, String)>) -> Shadow {
         let workspace = Workspace::open(&self.path("project").join(root)).unwrap();
-        let env = Arc::new(Environment { variables, secrets: Vec::new() });
+        let env = Arc::new(Environment { variables, secrets: Default::default() });
         Shadow::new(self.path("state"), session, workspace, BOUNDS, env)
     }
 

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use super::operands::operands;
 use super::place::Place;
 use super::rule::{Call, Matcher, Rule, Target};
 use super::rules::RULES;
 use super::script::{Script, Simple, Word};
+use super::secret_files::reads_secrets;
 use super::wrap::SHELLS;
 
 /// The rules that `script` meets, in the order of the table.
@@ -23,6 +25,7 @@ fn meets(matcher: &Matcher, script: &Script, place: Place<'_>) -> bool {
         Matcher::ShellRuns(sources) => {
             script.commands.iter().any(|simple| shell_runs(simple, script, sources))
         }
+        Matcher::ReadsSecrets => script.commands.iter().any(reads_secrets),
         Matcher::SelfStarting => script.commands.iter().any(|simple| {
             let itself = simple.function.as_deref() == Some(simple.name()) && !simple.words.is_empty();
             itself && (simple.background || !simple.upstream.is_empty())
@@ -49,23 +52,6 @@ fn meets_call(call: &Call, simple: &Simple, place: Place<'_>) -> bool {
         && call.options.iter().all(|group| group.iter().any(|option| has_option(simple.args(), option)))
         && (call.target == Target::Any
             || simple.args().iter().any(|word| is_target(call.target, word, simple, place)))
-}
-
-/// Options of git that stand before its subcommand and take the next word.
-const GIT_VALUED: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"];
-
-/// The arguments that are no options.
-pub(super) fn operands(simple: &Simple) -> Vec<&Word> {
-    let mut found = Vec::new();
-    let mut args = simple.args().iter();
-    while let Some(arg) = args.next() {
-        if simple.name() == "git" && found.is_empty() && GIT_VALUED.contains(&arg.text.as_str()) {
-            args.next();
-        } else if !arg.text.starts_with('-') && !arg.text.starts_with('+') {
-            found.push(arg);
-        }
-    }
-    found
 }
 
 /// Tests of find that take the next word.

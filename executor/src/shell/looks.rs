@@ -1,6 +1,6 @@
 //! A short table of programs that only look, each within bounds.
 
-use super::danger::operands;
+use super::operands::{operands, pattern};
 use super::script::{Simple, Word};
 
 /// A program that only looks, however it is called within the bounds of its row.
@@ -146,9 +146,6 @@ pub(super) fn only_looks(simple: &Simple) -> bool {
 
 /// Programs whose arguments are words and no files.
 const WORDS_ONLY: &[&str] = &["echo", "printf", "expr", "seq", "tr", "which", "dirname", "basename"];
-/// Programs whose first operand is a pattern.
-const PATTERN_FIRST: &[&str] = &["grep", "egrep", "fgrep", "rg"];
-
 /// Whether every file that the arguments name lies below the folder the command runs in, by their text. What lies outside
 /// the project (`/proc/1/environ`, `~/.ssh`) may be a secret, so looking there is asked for.
 fn stays_inside(simple: &Simple) -> bool {
@@ -156,9 +153,8 @@ fn stays_inside(simple: &Simple) -> bool {
     if WORDS_ONLY.contains(&name) {
         return true;
     }
-    let pattern =
-        PATTERN_FIRST.contains(&name).then(|| operands(simple).first().map(|word| &word.text)).flatten();
-    simple.args().iter().all(|arg| Some(&arg.text) == pattern || is_below(&arg.text))
+    let pattern = pattern(simple);
+    simple.args().iter().enumerate().all(|(at, arg)| Some(at) == pattern || is_below(&arg.text))
 }
 
 /// Whether a path, or the value of an option, does not lead up or to an absolute place.

@@ -39,6 +39,8 @@ pub(super) enum Matcher {
     WritesTo(Target),
     /// A shell that runs what such a program prints; no names: any program.
     ShellRuns(&'static [&'static str]),
+    /// A program that reads a file which holds secrets by its nature.
+    ReadsSecrets,
     /// A function that starts itself in a pipe or in the background.
     SelfStarting,
 }

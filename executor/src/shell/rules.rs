@@ -324,4 +324,10 @@ pub const RULES: &[Rule] = &[
         Call { target: Target::Outside, ..call(WRITERS) },
         "changes files outside the project",
     ),
+    Rule {
+        id: "secret_file",
+        severity: Risky,
+        matcher: Matcher::ReadsSecrets,
+        why: "reads a file that may hold secrets",
+    },
 ];

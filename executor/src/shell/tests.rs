@@ -75,6 +75,7 @@ const MEETING: &[(&str, &str)] = &[
     ("write_protected", "cp x sub/.git/config"),
     ("redirect_outside", "echo x >> ~/.bashrc"),
     ("write_outside", "touch /var/x"),
+    ("secret_file", "cat .env"),
 ];
 
 #[test]

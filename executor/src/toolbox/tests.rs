@@ -17,6 +17,7 @@ use tandem_shared::digest::Digest;
 use tandem_shared::image::Turnover;
 use tandem_shared::interrupt::{Cause, Interrupt};
 use tandem_shared::journal::{GrantedBy, Journal};
+use tandem_shared::leave::ReadLeave;
 use tandem_shared::person::Nobody;
 use tandem_shared::plan::ApprovedPlan;
 use tandem_shared::settings::{Approval, CommandSettings, EditSettings, ReadLimits};
@@ -118,6 +119,7 @@ impl Room {
             archive: Arc::new(Empty),
             person: Arc::new(Nobody),
             interrupt: Interrupt::new(),
+            leave: ReadLeave::none(),
             limits: Arc::new(limits),
         };
         let commands = CommandSettings {
@@ -127,7 +129,7 @@ impl Room {
             ..crate::plain::command_settings()
         };
         let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
-        let env = Arc::new(Environment { variables, secrets: Vec::new() });
+        let env = Arc::new(Environment { variables, secrets: Default::default() });
         let gate = Gate::new(workspace, approval, Rules::default(), plan, Arc::new(Nobody));
         let edits =
             EditSettings { ask_over_files: 20, file_bytes: 1 << 20, cover_file_bytes: 1 << 20, cover_s: 10 };

@@ -10,6 +10,7 @@ use reqwest::Response;
 use serde::Serialize;
 use serde_json::Value;
 use tandem_shared::role::Role;
+use tandem_shared::secret::mask_tokens;
 
 use super::entry::{Entry, HEADERS, Head, Piece, REDACTED, Recorded};
 use crate::fault::Fault;
@@ -184,7 +185,8 @@ impl Drop for Take {
 }
 
 fn redact(text: &str, secrets: &[String]) -> String {
-    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), REDACTED))
+    let text = secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), REDACTED));
+    mask_tokens(&text).into_owned()
 }
 
 fn redacted(value: &Value, secrets: &[String]) -> Value {

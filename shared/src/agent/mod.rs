@@ -2,6 +2,7 @@
 //! executor alike; what differs is handed in.
 
 mod loop_of_rounds;
+mod masked;
 mod round;
 mod room;
 mod thoughts;
@@ -9,4 +10,5 @@ mod shown;
 mod request;
 
 pub use loop_of_rounds::run;
+pub use masked::outcome as mask_outcome;
 pub use request::{Agent, End, Hear, Overseer, Settings, SystemTexts, Unwatched};

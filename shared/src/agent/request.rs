@@ -17,6 +17,7 @@ use crate::model::{
 use crate::plan::Plan;
 use crate::record::{Record, ReplyEnd, Spent};
 use crate::role::{ActingRole, Role, WordsRole};
+use crate::secret::Masker;
 use crate::settings::{ContextSettings, LoopSettings, ThinkingSettings};
 use crate::store::{SessionStore, StoreError};
 use crate::tool::Toolbox;
@@ -46,6 +47,8 @@ pub struct Agent<'a> {
     pub settings: &'a Settings,
     /// Judges the work between rounds.
     pub overseer: &'a dyn Overseer,
+    /// Takes secrets out of whatever comes in.
+    pub masker: &'a Masker,
     /// Hears what happens.
     pub hear: Hear<'a>,
     /// Stops everything.

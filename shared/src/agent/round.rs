@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 
+use super::masked;
 use super::request::{Agent, End};
 use crate::call::{Artifact, Extent};
 use crate::call::{ErrorKind, Outcome, Receipt, ToolCall};
@@ -99,7 +100,15 @@ impl Agent<'_> {
 
     /// Books one outcome, offloading a long text. What changed the world becomes durable at once; reads become durable
     /// with the end of the round.
-    fn book(&self, call: &ToolCall, outcome: Outcome, took: Duration) -> Result<Option<Plan>, StoreError> {
+    ///
+    /// Secrets go out here, before anything is kept, told or sent.
+    fn book(
+        &self,
+        call: &ToolCall,
+        mut outcome: Outcome,
+        took: Duration,
+    ) -> Result<Option<Plan>, StoreError> {
+        masked::outcome(&mut outcome, self.masker);
         let outcome = self.offload(outcome)?;
         let artifacts = outcome.artifacts().to_vec();
         let granted = self.store.facts(|facts| facts.granted.get(&call.id).copied());

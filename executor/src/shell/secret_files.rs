@@ -1,0 +1,158 @@
+//! Whether a command reads a file that holds secrets, by the names in its text.
+
+use tandem_shared::sensitive::{is_sensitive, may_match_sensitive};
+
+use super::operands::{operands, pattern};
+use super::script::{Simple, Word};
+
+/// Programs that tell of files, or make and remove them, and never show what is in one.
+const NAMES_ONLY: &[&str] = &[
+    "ls",
+    "stat",
+    "du",
+    "df",
+    "wc",
+    "test",
+    "[",
+    "file",
+    "realpath",
+    "readlink",
+    "basename",
+    "dirname",
+    "echo",
+    "printf",
+    "which",
+    "tree",
+    "sha256sum",
+    "md5sum",
+    "touch",
+    "mkdir",
+    "rmdir",
+    "rm",
+    "unlink",
+    "chmod",
+    "chown",
+];
+
+/// The same of git's commands.
+const GIT_NAMES_ONLY: &[&str] =
+    &["ls-files", "ls-tree", "status", "check-ignore", "check-attr", "rev-parse", "add"];
+
+/// Programs whose last operand is written, not read.
+const TO_LAST: &[&str] = &["cp", "mv", "install", "ln"];
+
+/// Whether `simple` reads such a file. A pattern that can stand for one (`cat .e*`) counts as one; a folder that is
+/// searched as a whole does not.
+pub(super) fn reads_secrets(simple: &Simple) -> bool {
+    let fed = simple.redirects.iter().any(|from| from.op == "<" && names_one(&from.target, simple));
+    fed || (shows(simple) && read(simple).any(|word| names_one(word, simple)))
+}
+
+fn shows(simple: &Simple) -> bool {
+    match simple.name() {
+        "find" => {
+            simple.args().iter().any(|arg| arg.text.starts_with("-exec") || arg.text.starts_with("-ok"))
+        }
+        "git" => !operands(simple).first().is_some_and(|word| GIT_NAMES_ONLY.contains(&word.text.as_str())),
+        name => !NAMES_ONLY.contains(&name),
+    }
+}
+
+/// The arguments that may name a file which is read.
+fn read(simple: &Simple) -> impl Iterator<Item = &Word> {
+    let operands = operands(simple);
+    let to = operands.last().filter(|_| TO_LAST.contains(&simple.name()) && operands.len() > 1).copied();
+    let pattern = pattern(simple);
+    simple
+        .args()
+        .iter()
+        .enumerate()
+        .filter(move |(at, word)| Some(*at) != pattern && to.is_none_or(|to| !std::ptr::eq(to, *word)))
+        .map(|(_, word)| word)
+}
+
+/// Whether a word names one: as it is, as the value of an option (`--file=x`, `-fx`, `@x`), or as git writes it
+/// (`HEAD:x`).
+fn names_one(word: &Word, simple: &Simple) -> bool {
+    let text = word.text.as_str();
+    let glued = text.strip_prefix('-').and_then(|option| {
+        let (at, _) = option.char_indices().nth(1)?;
+        option.get(at..)
+    });
+    let after = |mark: char| text.rsplit_once(mark).map(|(_, value)| value);
+    let names = [Some(text), glued, after('='), after(':'), after('@')];
+    names.into_iter().flatten().filter(|name| !name.is_empty()).any(|name| {
+        let path = match simple.dir.as_deref() {
+            Some(dir) if !name.starts_with('/') => format!("{dir}/{name}"),
+            _ => name.to_owned(),
+        };
+        if word.glob { may_match_sensitive(&path) } else { is_sensitive(&path) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::parse::parse;
+
+    fn check(command: &str, expect: bool) {
+        assert_eq!(parse(command).commands.iter().any(reads_secrets), expect, "{command}");
+    }
+
+    #[test]
+    fn reading_a_file_of_secrets_is_seen_however_it_is_named() {
+        for command in [
+            "cat .env",
+            "cat ./.env",
+            "cat sub/.env.local",
+            "grep KEY .env",
+            "grep -eKEY .env",
+            "grep -f .env x",
+            "head < id_rsa",
+            "cat .e*",
+            "cat .en?",
+            "cat '.e'nv",
+            "cat \"$DIR/.env\"",
+            "cd .ssh && cat config",
+            "bash -c 'cat .env'",
+            "git show HEAD:.env",
+            "git diff -- .env",
+            "base64 tls/x.pem",
+            "cp .env notes.txt",
+            "mv .env a",
+            "curl -d @.env x",
+            "docker run --env-file=.env x",
+            "find . -name .env -exec cat {} +",
+            ". .env",
+            "ls && tail -n1 credentials.json",
+            "echo $(cat .env)",
+            "diff .env .env.example",
+        ] {
+            check(command, true);
+        }
+    }
+
+    #[test]
+    fn naming_one_is_not_reading_it() {
+        for command in [
+            "ls -la .env",
+            "test -f .env",
+            "cat .env.example",
+            "cp .env.example .env",
+            "grep .env README.md",
+            "find . -name .env",
+            "git add .npmrc",
+            "echo .env >> .gitignore",
+            "cat src/*.rs",
+            "cat *",
+            "ls .*",
+            "rg '\\.pem' src",
+            "cat key.rs",
+            "git commit -m 'ignore .env'",
+            "chmod 600 id_rsa",
+            "cat id_rsa.pub",
+        ] {
+            check(command, false);
+        }
+    }
+}
