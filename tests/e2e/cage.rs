@@ -82,7 +82,7 @@ impl Lab {
             ("OTHER", std::process::id().to_string()),
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value)).to_vec();
-        Environment { variables, secrets: Vec::new() }
+        Environment { variables, secrets: Default::default() }
     }
 
     /// Runs a script in the root, as a model could have written it.
