@@ -46,8 +46,8 @@ pub use proof::run_check;
 pub use tool::{WriteTool, WriteTools};
 pub use toolbox::ExecutorToolbox;
 pub use tools::{
-    ApplyPatch, DeleteFile, EditFile, MoveFile, MultiEdit, RunCommand, UpdateStep, WriteFile, executor_tools,
-    write_tools,
+    ApplyPatch, DeleteFile, EditFile, Inspect, MoveFile, MultiEdit, RunCommand, UpdateStep, WriteFile,
+    executor_tools, write_tools,
 };
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod page;
 mod path_pattern;
 mod place;
 mod stoppable;
+mod survey;
 #[cfg(test)]
 mod testing;
 mod walk;
@@ -36,6 +37,7 @@ pub use outline::{Outline, OutlineArgs};
 pub use read_file::{ReadFile, ReadFileArgs};
 pub use recall::{Recall, RecallArgs};
 pub use submit_plan::{PlannedStep, SubmitPlan, SubmitPlanArgs};
+pub use survey::Survey;
 pub use toolbox::PlannerToolbox;
 
 use tandem_shared::tool::ReadTools;

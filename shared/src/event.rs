@@ -175,6 +175,8 @@ pub enum Event {
         plan: Plan,
         /// Files it names that changed since it was made.
         stale: Vec<String>,
+        /// What shows that drafting it changed nothing; `None` for one that was drafted before.
+        evidence: Option<Evidence>,
     },
     /// Somebody decided.
     PlanDecided {
@@ -338,6 +340,20 @@ pub struct JobRow {
     pub seconds: u64,
     /// How it ended, as the end of a sentence; `None` while it runs.
     pub end: Option<String>,
+}
+
+/// What shows that planning changed nothing: the tree by names, sizes, modes and times of all files that git does not
+/// ignore.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// One digest for all of it before.
+    pub before: Digest,
+    /// The same after.
+    pub after: Digest,
+    /// Files that were looked at.
+    pub files: usize,
+    /// Files that somebody changed meanwhile.
+    pub changed: Vec<String>,
 }
 
 /// A plan with its id.

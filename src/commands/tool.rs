@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use serde_json::json;
-use tandem_executor::{Coverage, ExecutorToolbox, Gate, Jobs, Surroundings, write_tools};
+use tandem_executor::{Coverage, ExecutorToolbox, Gate, Inspect, Jobs, Surroundings, write_tools};
 use tandem_planner::planner_tools;
 use tandem_shared::agent::mask_outcome;
 use tandem_shared::call::{Outcome, ToolCall, ToolError};
@@ -106,7 +106,12 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
         cage,
     };
     let gate = Gate::own_act(scene.workspace.clone(), rules, person);
-    Ok(ExecutorToolbox::new(write_tools(planner_tools()), Arc::new(gate), around))
+    let mut read = planner_tools();
+    if around.cage.is_on() && around.cage.found().confines() {
+        let (commands, env, cage) = (around.commands.clone(), around.env.clone(), around.cage.clone());
+        read = read.with(Inspect { commands, env, cage });
+    }
+    Ok(ExecutorToolbox::new(write_tools(read), Arc::new(gate), around))
 }
 
 fn show(outcome: &Outcome, as_json: bool) {

@@ -162,7 +162,7 @@ impl Show for Text {
             }
             // Asked by whoever holds the person's lines.
             Event::Asked { .. } => self.end_line(),
-            Event::Plan { id, plan, stale } => {
+            Event::Plan { id, plan, stale, evidence } => {
                 self.end_line();
                 let markdown = words::clean(&plan.to_markdown());
                 match self.plan_is_result {
@@ -170,6 +170,9 @@ impl Show for Text {
                     false => self.talk(&markdown),
                 }
                 self.line(&format!("plan {id}"));
+                if let Some(evidence) = evidence {
+                    self.line(&words::evidence(evidence));
+                }
                 for file in stale {
                     self.line(&format!("changed since the plan was made: {}", words::clean(file)));
                 }

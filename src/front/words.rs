@@ -1,6 +1,6 @@
 //! Events in words: pure functions from what happened to lines for a person.
 
-use tandem_shared::event::{JobRow, Report, Status, WindowUse};
+use tandem_shared::event::{Evidence, JobRow, Report, Status, WindowUse};
 use tandem_shared::facts::RoleSpent;
 use tandem_shared::person::{Effect, Question};
 use tandem_shared::proof::CheckRun;
@@ -136,6 +136,22 @@ pub fn end(end: &TurnEnd) -> String {
         TurnEnd::Model { error } => clean(error),
         TurnEnd::Interrupted => "Interrupted. `tandem resume` goes on.".into(),
         TurnEnd::Crashed => "The program ended in the middle of the turn.".into(),
+    }
+}
+
+/// What shows that planning changed nothing.
+pub fn evidence(evidence: &Evidence) -> String {
+    let Evidence { before, after, files, changed } = evidence;
+    let (before, after) = (before.short(), after.short());
+    match changed.as_slice() {
+        [] => format!(
+            "evidence: {files} files, tree {before} before and {after} after planning: 0 files changed"
+        ),
+        changed => format!(
+            "evidence: {files} files, tree {before} before and {after} after planning. The planner has no way to write; \
+             changed meanwhile by somebody else: {}",
+            one_line(&changed.join(", "))
+        ),
     }
 }
 

@@ -1,6 +1,5 @@
 //! What a session tells of itself: its row in the project's list, its state, what fills the window.
 
-use tandem_planner::{PlannerToolbox, planner_tools};
 use tandem_shared::agent::Unwatched;
 use tandem_shared::context;
 use tandem_shared::event::{Event, PlanStatus, Status, WindowUse};
@@ -66,7 +65,7 @@ impl Session {
     /// Tells what fills the window.
     pub(super) fn tell_context(&self) {
         let interrupt = Interrupt::new();
-        let toolbox = PlannerToolbox::new(planner_tools(), self.read_cx(&interrupt));
+        let toolbox = self.planner_toolbox(&interrupt);
         let texts = self.system_texts(ActingRole::Planner);
         let settings = self.settings();
         let hear = |event| self.tell(event);
@@ -91,7 +90,7 @@ impl Session {
     /// Summarises the conversation now.
     pub(super) async fn compact(&mut self, doors: &mut Doors) {
         let interrupt = Interrupt::new();
-        let toolbox = PlannerToolbox::new(planner_tools(), self.read_cx(&interrupt));
+        let toolbox = self.planner_toolbox(&interrupt);
         let work = async {
             let texts = self.system_texts(ActingRole::Planner);
             let settings = self.settings();

@@ -1,11 +1,13 @@
 //! Planning: drafting a plan, judging it, saving it, deciding on it.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use tandem_planner::{PlannerToolbox, planner_tools};
+use tandem_executor::Inspect;
+use tandem_planner::{PlannerToolbox, Survey, planner_tools};
 use tandem_shared::agent::{self, Agent, End, Unwatched};
 use tandem_shared::digest::Digest;
-use tandem_shared::event::Event;
+use tandem_shared::event::{Event, Evidence};
 use tandem_shared::facts::{Facts, Progress};
 use tandem_shared::interrupt::Interrupt;
 use tandem_shared::model::{ModelError, PlainMessage, PlainRequest, Speaker};
@@ -14,6 +16,7 @@ use tandem_shared::record::{Decision, Record, TurnEnd};
 use tandem_shared::role::{ActingRole, Role, WordsRole};
 use tandem_shared::store::PlanRow;
 use tandem_shared::template::fill;
+use tandem_shared::tool::blocking;
 
 use super::actor::{Doors, Session};
 use super::plans;
@@ -35,10 +38,13 @@ impl Session {
             return;
         }
         let interrupt = Interrupt::new();
-        let toolbox = PlannerToolbox::new(planner_tools(), self.read_cx(&interrupt));
+        let toolbox = self.planner_toolbox(&interrupt);
+        let before = self.survey().await;
         let end = self.drive(doors, &interrupt, self.draft(&toolbox, &interrupt)).await;
         let drafted = match &end {
-            End::Plan(plan) => self.save(plan),
+            End::Plan(plan) => {
+                self.save(plan, before.zip(self.survey().await).map(|(a, b)| evidence(&a, &b)))
+            }
             _ => None,
         };
         self.count_time(since);
@@ -46,6 +52,22 @@ impl Session {
         if let Some(plan) = drafted {
             self.tell(plan);
         }
+    }
+
+    /// What the planner looks with. A shell is among it only where the kernel holds a command to looking.
+    pub(super) fn planner_toolbox(&self, interrupt: &Interrupt) -> PlannerToolbox {
+        let mut tools = planner_tools();
+        if self.cage.is_on() && self.cage.found().confines() {
+            let (commands, env) =
+                (self.setup.loaded.config.commands.clone(), Arc::new(self.setup.command_env()));
+            tools = tools.with(Inspect { commands, env, cage: self.cage.clone() });
+        }
+        PlannerToolbox::new(tools, self.read_cx(interrupt))
+    }
+
+    async fn survey(&self) -> Option<Survey> {
+        let workspace = self.setup.workspace.clone();
+        blocking(move || Ok(Survey::of(&workspace))).await.ok()
     }
 
     /// Runs the planner; with a critique, a rejected plan is revised exactly once.
@@ -107,10 +129,10 @@ impl Session {
     }
 
     /// Saves a drafted plan and tells of it.
-    fn save(&self, plan: &Plan) -> Option<Event> {
+    fn save(&self, plan: &Plan, evidence: Option<Evidence>) -> Option<Event> {
         let row = plans::row(plan, &self.setup.workspace, self.store.id(), (self.setup.clock)());
         match self.project.put_plan(&row) {
-            Ok(()) => Some(Event::Plan { id: row.id, plan: row.plan, stale: Vec::new() }),
+            Ok(()) => Some(Event::Plan { id: row.id, plan: row.plan, stale: Vec::new(), evidence }),
             Err(error) => {
                 self.fail(format!("The plan could not be saved: {error}"), Exit::NotCompleted);
                 None
@@ -122,7 +144,7 @@ impl Session {
     pub(super) fn adopt(&self, row: &PlanRow) {
         if self.record(Record::Planned { plan: row.plan.clone() }) {
             let stale = plans::stale(row, &self.setup.workspace);
-            self.tell(Event::Plan { id: row.id.clone(), plan: row.plan.clone(), stale });
+            self.tell(Event::Plan { id: row.id.clone(), plan: row.plan.clone(), stale, evidence: None });
         }
     }
 
@@ -157,5 +179,14 @@ impl Session {
             Decision::Revise { comment } => self.plan(comment, true, doors).await,
             Decision::Reject => {}
         }
+    }
+}
+
+fn evidence(before: &Survey, after: &Survey) -> Evidence {
+    Evidence {
+        before: before.digest(),
+        after: after.digest(),
+        files: after.files(),
+        changed: after.changed_since(before),
     }
 }

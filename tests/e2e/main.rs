@@ -26,6 +26,7 @@ mod edits;
 mod killed;
 mod why;
 mod jobs;
+mod inspect;
 mod undo;
 mod undo_acts;
 mod leave;

@@ -3,6 +3,7 @@
 mod apply_patch;
 mod delete_file;
 mod edit_file;
+mod inspect;
 mod jobs;
 mod making;
 mod move_file;
@@ -15,6 +16,7 @@ mod write_file;
 pub use apply_patch::ApplyPatch;
 pub use delete_file::DeleteFile;
 pub use edit_file::EditFile;
+pub use inspect::Inspect;
 pub use jobs::{JobOutput, ListJobs, StopJob};
 pub use move_file::MoveFile;
 pub use multi_edit::MultiEdit;
