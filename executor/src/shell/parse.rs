@@ -43,6 +43,12 @@ fn parse_started(started: Started, depth: usize) -> Script {
     script
 }
 
+/// Words that begin, divide or end a compound command, and are no programs where one is expected.
+const RESERVED: &[&str] = &[
+    "if", "then", "elif", "else", "fi", "while", "until", "for", "select", "do", "done", "case", "esac",
+    "function", "{", "}", "!", "[[",
+];
+
 /// Levels of the syntax tree that are walked, which is done by recursion.
 const MAX_NESTING: usize = 400;
 
@@ -329,6 +335,10 @@ impl<'a> Walk<'a> {
             Some(name) if !name.known || name.glob => {
                 self.odd(format!("the command {} is only known when it runs", name.text));
             }
+            // Behind `!`, `time` and `coproc` the grammar takes a loop or a condition for a program and its arguments.
+            Some(name) if RESERVED.contains(&name.text.as_str()) => {
+                self.odd(format!("the word {} stands where a program is expected", name.text));
+            }
             _ => {}
         }
         if matches!(simple.name(), "cd" | "pushd" | "popd") {
@@ -345,7 +355,13 @@ impl<'a> Walk<'a> {
             };
         }
         let index = self.script.commands.len();
-        let started = wrap::started_by(&simple);
+        let mut started = wrap::started_by(&simple);
+        if let Some((name, rest)) = simple.words.split_first()
+            && RESERVED.contains(&name.text.as_str())
+            && !rest.is_empty()
+        {
+            started.push(Started::Command(rest.to_vec()));
+        }
         self.script.commands.push(simple);
         for started in started {
             self.take_in(index, parse_started(started, self.depth + 1));

@@ -1,5 +1,9 @@
 //! One row for each danger rule, and the shared cases of command policy.
 
+mod composed;
+mod hidden;
+mod second_parser;
+
 use std::path::Path;
 
 use serde::Deserialize;
@@ -140,10 +144,28 @@ fn a_shell_that_reads_a_download_is_seen_however_it_is_called() {
 }
 
 #[test]
-fn what_is_not_understood_is_asked_about() {
+fn a_word_before_a_loop_hides_nothing_in_it() {
     for command in
-        ["", "ls &&", "$CMD x", "X=rm; $X -r y", "echo 'open", "ls\r\ntouch x", "bash -c \"$X\"", "*"]
+        ["! while true; do sudo x; done", "time until ls; do sudo x; done", "coproc if sudo x; then ls; fi"]
     {
+        check(command, "forbidden root_rights");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_asked_about() {
+    for command in [
+        "",
+        "ls &&",
+        "$CMD x",
+        "X=rm; $X -r y",
+        "echo 'open",
+        "ls\r\ntouch x",
+        "bash -c \"$X\"",
+        "*",
+        "! while true; do ls; done",
+        "time until ls; do ls x; done",
+    ] {
         check(command, "unclear");
     }
 }
