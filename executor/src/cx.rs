@@ -1,5 +1,6 @@
 //! What write tools are handed: to weigh a call, a look around; to act, leave for exactly one effect.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -121,6 +122,11 @@ impl EffectCx {
     /// Bounds of commands.
     pub fn commands(&self) -> &CommandSettings {
         &self.around.commands
+    }
+
+    /// `text` as a model is shown it: without secrets.
+    pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.around.env.secrets.mask(text)
     }
 
     /// Whether the agent knows the file at `path` (relative to the root) as it is now.

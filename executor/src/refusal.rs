@@ -25,6 +25,17 @@ pub fn identical() -> ToolError {
     )
 }
 
+/// The error for a content that was read with a mask in it and would be written with the mask in the secret's place.
+pub fn would_lose_a_secret(path: &str) -> ToolError {
+    ToolError::new(
+        ErrorKind::InvalidArguments,
+        format!(
+            "The content holds {MASK}, which stands for a secret that was masked when {path} was shown; written like this, the \
+             secret would be lost. Nothing was changed. Change the other lines with edit_file or multi_edit."
+        ),
+    )
+}
+
 fn not_found(path: &str, content: &[u8], old: &str, new: &str) -> ToolError {
     let mut text = format!("The old text does not stand in {path}. Nothing was changed.");
     let applied = match new.trim() {

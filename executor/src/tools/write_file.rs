@@ -5,13 +5,14 @@ use serde::Deserialize;
 use tandem_shared::call::{ErrorKind, Outcome, ToolError};
 use tandem_shared::image::Image;
 use tandem_shared::person::Effect;
+use tandem_shared::secret::MASK;
 
 use super::making;
 use crate::change::{self, Change};
 use crate::cx::{EffectCx, WriteCx};
 use crate::file;
-use crate::known;
 use crate::tool::WriteTool;
+use crate::{known, refusal};
 
 /// The tool.
 pub struct WriteFile;
@@ -53,6 +54,11 @@ fn changes(args: &WriteFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError
         }
         if !content.is_empty() {
             known::must_be_known(cx, path.relative(), content)?;
+        }
+        let text = String::from_utf8_lossy(content);
+        let masks = |text: &str| text.matches(MASK).count();
+        if masks(&args.content) > masks(&text) && masks(&cx.masked(&text)) > masks(&text) {
+            return Err(refusal::would_lose_a_secret(path.relative()));
         }
     }
     let pass = if found.image == Image::Missing { "created" } else { "overwritten" };

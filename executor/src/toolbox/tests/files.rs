@@ -141,6 +141,20 @@ async fn an_error_says_what_is_true_instead() {
 }
 
 #[tokio::test]
+async fn a_mask_is_never_written_over_the_secret_that_it_stands_for() {
+    let room = Room::new(Approval::Auto, None);
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    room.put("conf", format!("a = {secret}\n"));
+    let write = |content: &'static str| room.run("write_file", json!({ "path": "conf", "content": content }));
+    assert!(write("a = ghp_***\nb\n").await.content().contains("secret would be lost"));
+    let outcome = room.edit("conf", "a = ghp_***", "a = 1").await;
+    assert!(outcome.content().contains("stands for a secret that was masked"));
+    assert_eq!(room.bytes("conf"), format!("a = {secret}\n").into_bytes());
+    assert_eq!(kind(&write("a = 1\n").await), "ok");
+    assert_eq!(kind(&write("a = ***\n").await), "ok");
+}
+
+#[tokio::test]
 async fn write_file_takes_the_content_as_given_and_keeps_the_mode() {
     let room = Room::new(Approval::Auto, None);
     room.put("a", "one\r\n");
