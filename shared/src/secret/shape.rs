@@ -13,8 +13,8 @@ pub(super) struct Found {
     pub(super) mask: &'static str,
 }
 
-/// Bytes of each part of a web token that are looked at.
-const PART_BYTES: usize = 8 * 1024;
+/// Bytes of each part of a web token that are looked at. The first one is short, and looked for at every `eyJ`.
+const PART_BYTES: [usize; 3] = [1024, 8 * 1024, 8 * 1024];
 /// Bytes of each part from which it can be one.
 const LEAST_PART: usize = 10;
 
@@ -35,13 +35,13 @@ pub(super) fn run(bytes: &[u8], at: usize, most: usize, kind: fn(u8) -> bool) ->
 /// A JSON Web Token (RFC 7519, section 3): three parts in base64url, of which the first two are JSON objects.
 pub(super) fn web_token(bytes: &[u8], at: usize) -> Option<Found> {
     let mut end = at;
-    for part in 0..3 {
+    for (part, most) in PART_BYTES.into_iter().enumerate() {
         if part > 0 {
             (bytes.get(end) == Some(&b'.')).then_some(())?;
             end += 1;
         }
         let object = bytes.get(end..).is_some_and(|rest| rest.starts_with(b"eyJ"));
-        let length = run(bytes, end, PART_BYTES, is_url_safe);
+        let length = run(bytes, end, most, is_url_safe);
         (length >= LEAST_PART && (object || part == 2)).then_some(())?;
         end += length;
     }
