@@ -86,6 +86,15 @@ const HARMLESS: &[(&str, &str)] = &[
     ("cat README.md | tr a-z A-Z", "ADDS NUMBERS."),
 ];
 
+/// Whether the kernel holds a command to looking here; without that there is no such tool.
+fn is_offered(world: &World) -> bool {
+    let offered = world.tandem(&["tool", "list"]).run().expect(0).stdout.contains("inspect(");
+    if !offered {
+        println!("skipped: nothing on this system would hold a command to looking");
+    }
+    offered
+}
+
 /// What a planner that may inspect is told of each command.
 fn inspected(world: &World, commands: &[&str]) -> Vec<String> {
     let calls = commands
@@ -100,6 +109,9 @@ fn inspected(world: &World, commands: &[&str]) -> Vec<String> {
 #[test]
 fn what_is_disguised_as_looking_changes_nothing() {
     let world = sums::world();
+    if !is_offered(&world) {
+        return;
+    }
     let (tree, git) = (world.tree(), world.git(&["ls-files", "--stage"]));
     let results = inspected(&world, DISGUISED);
     assert_eq!(results.len(), DISGUISED.len());
@@ -113,6 +125,9 @@ fn what_is_disguised_as_looking_changes_nothing() {
 #[test]
 fn what_looks_is_run() {
     let world = sums::world();
+    if !is_offered(&world) {
+        return;
+    }
     let tree = world.tree();
     let commands: Vec<&str> = HARMLESS.iter().map(|(command, _)| *command).collect();
     let results = inspected(&world, &commands);
@@ -125,6 +140,9 @@ fn what_looks_is_run() {
 #[test]
 fn a_plan_ends_with_a_line_of_evidence() {
     let world = sums::world();
+    if !is_offered(&world) {
+        return;
+    }
     let look = Reply::call("inspect", json!({ "command": "git log --oneline" }));
     let server = Server::start(Script::new().say("planner", [look, sums::plan()]));
     world.bind(&server, "");

@@ -166,6 +166,8 @@ fn a_planner_that_uses_every_read_tool_sees_what_git_sees_and_changes_nothing() 
 
     let request = server.of("planner").pop().unwrap();
     let mut offered = request.tools();
+    // It has tests of its own, and is offered only where the kernel holds a command to looking.
+    offered.retain(|name| *name != "inspect");
     offered.sort_unstable();
     let mut called = NAMES;
     called.sort_unstable();

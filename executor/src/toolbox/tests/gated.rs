@@ -113,7 +113,7 @@ async fn an_unknown_tool_is_told_what_there_is() {
     assert_eq!(kind(&outcome), "UnknownTool");
     assert_eq!(
         outcome.content(),
-        "There is no tool named bash. Nothing was run. This is the executing phase, and its tools are: apply_patch, delete_file, edit_file, move_file, multi_edit, \
+        "There is no tool named bash. Nothing was run. This is the executing phase, and its tools are: apply_patch, delete_file, edit_file, job_output, job_stop, jobs, move_file, multi_edit, \
          run_command, update_step, write_file. Call one of these by its exact name."
     );
     assert_eq!(room.toolbox.access("bash"), Access::Read);
