@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tandem_shared::call::{Artifact, ErrorKind, Outcome, Receipt, ToolCall, ToolError};
 use tandem_shared::digest::Digest;
 use tandem_shared::journal::{GrantedBy, Journal};
-use tandem_shared::person::Effect;
+use tandem_shared::person::{Answer, Effect, Question};
 use tandem_shared::plan::ApprovedPlan;
 use tandem_shared::settings::{CommandSettings, EditSettings};
 use tandem_shared::tool::ReadCx;
 
-use crate::cage::Cage;
+use crate::cage::{Cage, Hindrance};
 use crate::change::Change;
 use crate::coverage::Coverage;
 use crate::environment::Environment;
@@ -204,6 +204,21 @@ impl WriteCx {
         &self.cx
     }
 
+    /// Refuses to do anything but exactly what leave was given to, as it was shown.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Stale`] when `effect` is another one.
+    pub fn must_be_as_granted(&self, effect: &Effect) -> Result<(), ToolError> {
+        if effect == self.grant.effect() {
+            return Ok(());
+        }
+        Err(ToolError::new(
+            ErrorKind::Stale,
+            "What stands there has changed since leave was given, so the change would be another one than was shown. \
+             Nothing was changed. Read it again, then repeat the change.",
+        ))
+    }
+
     /// Makes the changes, all or none, each as a whole or not at all, after what stands there is in the journal. Blocks.
     ///
     /// # Errors
@@ -270,6 +285,39 @@ impl WriteCx {
         limits: Limits,
         reach: Reach,
     ) -> Result<(Ended, Vec<Artifact>), ToolError> {
+        self.run_in(&self.cx.around.cage, limits, reach).await
+    }
+
+    /// The same outside the cage, when a person is there and gives leave to that as well. `None` when not.
+    ///
+    /// # Errors
+    /// As of [`WriteCx::run_command`].
+    pub async fn run_outside_the_cage(
+        &self,
+        limits: Limits,
+        hindrance: Hindrance,
+    ) -> Result<Option<(Ended, Vec<Artifact>)>, ToolError> {
+        let question = Question::Approve {
+            call: self.grant.call().clone(),
+            effect: self.grant.effect().clone(),
+            why: format!(
+                "it failed, most likely because the cage keeps it from {}; yes runs it once more, outside the cage",
+                hindrance.what()
+            ),
+            always: Vec::new(),
+        };
+        match self.cx.read().person.ask(question).await {
+            Some(Answer::Yes) => self.run_in(&Cage::off(), limits, Reach::Acts).await.map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    async fn run_in(
+        &self,
+        cage: &Cage,
+        limits: Limits,
+        reach: Reach,
+    ) -> Result<(Ended, Vec<Artifact>), ToolError> {
         let Effect::Command { command } = self.grant.effect() else {
             return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
         };
@@ -277,7 +325,7 @@ impl WriteCx {
         let around = &self.cx.around;
         let id = &self.grant.call().id;
         let tell = |text: &str| (around.output)(id, text);
-        let hold = Hold { env: &around.env, cage: &around.cage, reach, tell: Some(&tell) };
+        let hold = Hold { env: &around.env, cage, reach, tell: Some(&tell) };
         let run = process::run(command, &read.workspace, limits, hold, &read.interrupt);
         if reach == Reach::Looks {
             return Ok((run.await?, Vec::new()));

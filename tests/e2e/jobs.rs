@@ -159,3 +159,34 @@ fn a_person_sees_what_goes_on() {
     assert!(ran.stderr.contains("Nothing runs in the background."), "{}", ran.all());
     assert!(ran.stderr.contains("1  python3 app.py  (runs since"), "{}", ran.all());
 }
+
+#[test]
+fn a_command_that_the_cage_kept_from_its_work_is_offered_a_run_outside_it() {
+    let world = World::new();
+    let beside = world.path("beside.txt");
+    let write = || command(&format!("echo out > {}", beside.display()));
+    let server = Server::start(
+        Script::new().say("executor", [write(), Reply::text("Done."), write(), Reply::text("Not done.")]),
+    );
+    world.bind(&server, "");
+    let offered = world.tandem(&["tool", "list"]).run().expect(0).stdout;
+    if !offered.contains("inspect(") {
+        println!("skipped: nothing on this system would keep a command from its work");
+        return;
+    }
+    let mut running = world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).terminal().spawn();
+    running.wait_for("yes runs it once more, outside the cage");
+    running.wait_for("anything else is no");
+    running.say("y\n");
+    running.wait().expect(0);
+    assert_eq!(std::fs::read_to_string(&beside).unwrap(), "out\n");
+    std::fs::remove_file(&beside).unwrap();
+    let mut running = world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).terminal().spawn();
+    running.wait_for("outside the cage");
+    running.wait_for("anything else is no");
+    running.say("n\n");
+    running.wait();
+    assert!(!beside.exists(), "it stays in the cage");
+    let result = server.of("executor").pop().unwrap().results().pop().unwrap();
+    assert!(result.contains("Commands run in a cage"), "{result}");
+}

@@ -36,6 +36,14 @@ impl Hindrance {
         }
     }
 
+    /// What it was kept from, for a person.
+    pub fn what(self) -> &'static str {
+        match self {
+            Hindrance::Files => "files outside the project",
+            Hindrance::Network => "the network",
+        }
+    }
+
     /// For the model: what may be the reason, and what can be done.
     pub fn advice(self) -> &'static str {
         match self {

@@ -14,6 +14,8 @@ enum Bounds {
     Any,
     /// Any but these options: `-x` alone or in a cluster, `--long` in any shortened form, or a word that begins so.
     Without(&'static [&'static str]),
+    /// As a printer of lines: `-n` and a script of line numbers and `p`.
+    Prints,
     /// At most so many operands, and no options but these.
     Only(usize, &'static [&'static str]),
     /// A program that starts another, which is judged by itself.
@@ -70,6 +72,7 @@ const LOOKS: &[Looks] = &[
     looks("md5sum"),
     without("printf", &["-v"]),
     without("file", &["-C", "--compile"]),
+    Looks { name: "sed", bounds: Bounds::Prints },
     without(
         "sort",
         &["-o", "--output", "--compress-program", "-T", "--temporary-directory", "-S", "--files0-from"],
@@ -206,6 +209,15 @@ fn is_below_in_git(text: &str) -> bool {
 fn within(bounds: &Bounds, args: &[Word], simple: &Simple) -> bool {
     match bounds {
         Bounds::Any => true,
+        Bounds::Prints => match args {
+            [flag, script, files @ ..] => {
+                let lines = |c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | 'p' | ';' | ' ');
+                flag.text == "-n"
+                    && script.text.chars().all(lines)
+                    && files.iter().all(|file| !file.glob && !file.text.starts_with('-'))
+            }
+            _ => false,
+        },
         // `time -o` writes a file.
         Bounds::Starts => match simple.name() {
             "time" => args.first().is_some_and(|first| !first.text.starts_with('-')),

@@ -212,7 +212,13 @@ fn plain_work_is_left_to_the_mode() {
 
 #[test]
 fn looking_needs_no_question() {
-    for command in ["ls -la", "cd src && git --no-pager log -n 1 | head -3", "cat a 2>/dev/null || true"] {
+    for command in [
+        "sed -n 1,20p a.txt",
+        "sed -n '$p;3p' a",
+        "ls -la",
+        "cd src && git --no-pager log -n 1 | head -3",
+        "cat a 2>/dev/null || true",
+    ] {
         check(command, "looks");
     }
 }

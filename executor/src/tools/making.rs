@@ -4,7 +4,7 @@ use tandem_shared::call::{Artifact, Outcome, Receipt, ToolError, ToolOutput};
 use tandem_shared::image::Image;
 use tandem_shared::tool::blocking;
 
-use crate::change::{Change, MOVED};
+use crate::change::{self, Change, MOVED};
 use crate::cx::{EffectCx, WriteCx};
 use crate::syntax;
 
@@ -16,6 +16,7 @@ pub async fn make<Args: Send + 'static>(
 ) -> Outcome {
     let made = blocking(move || {
         let changes = prepare(&args, cx.look())?;
+        cx.must_be_as_granted(&change::effect(&changes))?;
         let receipts = cx.change(&changes)?;
         let mut texts = Vec::new();
         let mut artifacts = Vec::new();

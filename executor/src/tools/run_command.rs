@@ -58,7 +58,7 @@ impl WriteTool for RunCommand {
         let root = cx.look().read().workspace.root().to_owned();
         let looks = shell::judge(&args.command, &Rules::default(), Place { root: &root }) == Judgement::Looks;
         let reach = if looks { Reach::Looks } else { Reach::Acts };
-        let (ended, changes) = match cx.run_command(limits, reach).await {
+        let (ended, changes) = match run(&cx, limits, reach).await {
             Ok(done) => done,
             Err(error) => return error.into(),
         };
@@ -69,6 +69,16 @@ impl WriteTool for RunCommand {
             }
             outcome => outcome,
         }
+    }
+}
+
+/// Runs the command; one that the cage seems to have kept from its work is offered a run outside it.
+async fn run(cx: &WriteCx, limits: Limits, reach: Reach) -> Result<(Ended, Vec<Artifact>), ToolError> {
+    let (ended, changes) = cx.run_command(limits, reach).await?;
+    let Some(hindrance) = ended.hindrance else { return Ok((ended, changes)) };
+    match cx.run_outside_the_cage(limits, hindrance).await? {
+        Some((outside, further)) => Ok((outside, changes.into_iter().chain(further).collect())),
+        None => Ok((ended, changes)),
     }
 }
 
