@@ -8,6 +8,7 @@ pub fn command_settings() -> CommandSettings {
         idle_s: 20,
         absolute_s: 20,
         output_chars: 15_000,
+        env: Default::default(),
         deny: Vec::new(),
         ask: Vec::new(),
         allow: Vec::new(),

@@ -1,5 +1,7 @@
 //! The numbers and choices that rooms are handed. None has a default here: `config/default.toml` is the only place.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -183,6 +185,8 @@ pub struct CommandSettings {
     pub absolute_s: u64,
     /// Characters of output that reach the model, head and tail.
     pub output_chars: usize,
+    /// Variables that every command gets, over those of your own environment.
+    pub env: BTreeMap<String, String>,
     /// Commands that are never run, as patterns over parsed words; further words never lead out of one.
     pub deny: Vec<String>,
     /// Commands that are always asked about, in the same form.

@@ -99,6 +99,7 @@ mod tests {
             .filter(|(key, shape)| !shape.is_table() && key.0.last().is_some_and(|last| last != NAME))
             .map(|(key, _)| key)
             .chain(["headers", "extra_body"].map(|table| KeyPath::of(["providers", NAME, table])))
+            .chain([KeyPath::of(["commands", "env"])])
             .collect();
         let documented = documented();
         let missing: Vec<String> = known
@@ -151,6 +152,10 @@ mod tests {
         );
         assert_eq!(why(&key("roles.critique.temperature")), why(&key("roles.planner.temperature")));
         assert_eq!(why(&key("providers.mine.headers.X-Title")), why(&key("providers.NAME.headers")));
+        assert!(
+            why(&key("commands.env.CI"))
+                .is_some_and(|why| why.starts_with("Variables that every command gets"))
+        );
         assert!(why(&key("providers.mine.retries")).is_some());
         assert_eq!(why(&key("thinking.nothing")), None);
     }

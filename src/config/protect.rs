@@ -16,9 +16,10 @@ enum When {
 }
 
 /// The sections and settings, what they could do, and when.
-const PROTECTED: [(&[&str], When, &str); 18] = [
+const PROTECTED: [(&[&str], When, &str); 19] = [
     (&["providers"], When::Set, "decides where your code and your keys are sent, or runs a command"),
     (&["environment"], When::Set, "decides where your code and your keys are sent"),
+    (&["commands", "env"], When::Set, "decides what programs commands find and load"),
     (&["commands", "allow"], When::Set, "lets commands run without a question"),
     (
         &["commands", "sandbox"],

@@ -176,7 +176,11 @@ impl Setup {
     /// What commands get of the environment: no variable that looks like a secret or holds a provider's key.
     pub fn command_env(&self) -> Environment {
         let keys = key_variables(&self.loaded);
-        Environment { variables: self.machine.command_env(&keys), secrets: self.masker.clone() }
+        let mut variables = self.machine.command_env(&keys);
+        let own = &self.loaded.config.commands.env;
+        variables.retain(|(name, _)| !own.contains_key(name));
+        variables.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
+        Environment { variables, secrets: self.masker.clone() }
     }
 
     /// The cage that commands run in. One serves a whole session.

@@ -190,3 +190,18 @@ fn a_command_that_the_cage_kept_from_its_work_is_offered_a_run_outside_it() {
     let result = server.of("executor").pop().unwrap().results().pop().unwrap();
     assert!(result.contains("Commands run in a cage"), "{result}");
 }
+
+#[test]
+fn commands_get_the_variables_of_the_configuration() {
+    let world = World::new();
+    let server = Server::start(
+        Script::new()
+            .say("executor", [command("echo ci=$CI yes=$npm_config_yes mine=$MINE"), Reply::text("done")]),
+    );
+    world.bind(&server, "[commands.env]\nMINE = \"1\"\nCI = \"\"\n");
+    world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).run().expect(0);
+    let result = server.of("executor")[1].results().pop().unwrap();
+    assert!(result.contains("ci= yes=true mine=1"), "{result}");
+    let shown = world.tandem(&["config", "show"]).run().expect(0).stdout;
+    assert!(shown.contains("commands.env.npm_config_yes"), "{shown}");
+}

@@ -14,15 +14,38 @@ pub struct Preview {
 /// Room for the line with the id and for the fence around the result, in characters.
 const MARK: usize = 300;
 
-/// Cuts `text` to at most `limit` characters, two thirds head and a third tail, at line ends where there are any.
-/// `None` when it is short enough.
+/// Words by which a line is taken for one that tells of an error.
+const ALARMING: &[&str] = &[
+    "error",
+    "failed",
+    "failure",
+    "fatal",
+    "panicked",
+    "exception",
+    "traceback",
+    "undefined",
+    "cannot ",
+    "not found",
+    "denied",
+    "assert",
+];
+/// Such lines that are kept out of what is left out.
+const MOST_ALARMING: usize = 10;
+/// Characters of such a line.
+const ALARMING_CHARS: usize = 200;
+
+/// Cuts `text` to at most `limit` characters, two thirds head and a third tail, at line ends where there are any. Of what
+/// is left out, the first lines that look like errors stay. `None` when it is short enough.
 pub fn preview(text: &str, limit: usize) -> Option<Preview> {
     let chars = text.chars().count();
     if chars <= limit {
         return None;
     }
     let blob = Digest::of(text);
-    let kept = limit.saturating_sub(MARK);
+    let whole = limit.saturating_sub(MARK);
+    let middle = text.get(byte_at(text, whole * 2 / 3)..byte_at(text, chars - whole / 3)).unwrap_or_default();
+    let alarming = alarming(middle, whole / 4);
+    let kept = whole - alarming.chars().count().min(whole);
     let head = byte_at(text, kept * 2 / 3);
     let tail = byte_at(text, chars - kept / 3);
     let head = text.get(..head)?;
@@ -31,10 +54,30 @@ pub fn preview(text: &str, limit: usize) -> Option<Preview> {
     let tail = tail.find('\n').map_or(tail, |start| tail.get(start + 1..).unwrap_or(tail));
     let left_out = chars - head.chars().count() - tail.chars().count();
     let text = format!(
-        "{head}\n[… {left_out} of {chars} characters left out; recall(\"{}\") reads the whole …]\n{tail}",
+        "{head}\n[… {left_out} of {chars} characters left out; recall(\"{}\") reads the whole …]\n{alarming}{tail}",
         blob.short()
     );
     Some(Preview { text, blob })
+}
+
+/// The lines of `text` that look like errors, with a line about them, in at most `room` characters.
+fn alarming(text: &str, room: usize) -> String {
+    const HEAD: &str = "[lines of it that look like errors:]\n";
+    let looks = |line: &&str| {
+        let line = line.to_lowercase();
+        ALARMING.iter().any(|word| line.contains(word))
+    };
+    let mut shown = String::new();
+    for line in text.lines().filter(looks).take(MOST_ALARMING) {
+        let cut =
+            line.char_indices().nth(ALARMING_CHARS).map_or(line, |(at, _)| line.get(..at).unwrap_or(line));
+        if HEAD.len() + shown.chars().count() + cut.chars().count() + 8 > room {
+            break;
+        }
+        shown.push_str(cut);
+        shown.push('\n');
+    }
+    if shown.is_empty() { shown } else { format!("{HEAD}{shown}[…]\n") }
 }
 
 fn byte_at(text: &str, chars: usize) -> usize {
@@ -48,6 +91,23 @@ mod tests {
     #[test]
     fn short_texts_stay() {
         assert_eq!(preview("äöü", 3), None);
+    }
+
+    #[test]
+    fn errors_in_the_middle_stay() {
+        let line = |n: usize| {
+            if n == 500 { "error[E0308]: mismatched types\n".to_owned() } else { format!("line {n}\n") }
+        };
+        let text: String = (0..1_000).map(line).collect();
+        let cut = preview(&text, 2_000).unwrap();
+        assert!(
+            cut.text
+                .contains("…]\n[lines of it that look like errors:]\nerror[E0308]: mismatched types\n[…]\n"),
+            "{}",
+            cut.text
+        );
+        assert!(cut.text.chars().count() <= 2_000);
+        assert!(!preview(&"ordinary\n".repeat(1_000), 2_000).unwrap().text.contains("look like errors"));
     }
 
     #[test]
