@@ -6,7 +6,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
 
 use tandem_executor::cage::{Cage, CagePlaces, Found, Part};
 use tandem_executor::{End, Environment, Leftovers, Limits, look, run_check};
@@ -178,11 +177,10 @@ fn no_link_leads_out() {
 #[test]
 fn a_process_that_is_left_behind_stays_in() {
     // Without its environment it is not found, and so lives on.
-    let script = "setsid env -i OUT=$OUT PATH=$PATH sh -c 'sleep 0.3; echo new > $OUT/file; echo done > done' >/dev/null 2>&1 &";
+    let script = "setsid env -i OUT=$OUT PATH=$PATH sh -c 'echo > on; sleep 0.3; echo new > $OUT/file; echo done > done' \
+                  >/dev/null 2>&1 & while ! test -e on; do sleep 0.01; done";
     check(script, &BOTH, |lab, _| {
-        while !lab.at("root/done").exists() {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        crate::support::server::wait_until("the end of what is left behind", || lab.at("root/done").exists());
         lab.read("outside/file") != "old"
     });
 }
