@@ -8,12 +8,13 @@ use rustix::process::Signal;
 use tandem_shared::call::ToolError;
 use tandem_shared::event::JobRow;
 use tandem_shared::interrupt::Interrupt;
+use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 use tokio::io::AsyncReadExt;
 use tokio::time::{sleep, timeout};
 
 use crate::environment::Environment;
-use crate::process::{self, Capture, Hold, Started, end_of};
+use crate::process::{self, Capture, Hold, Started, Watching, end_of};
 
 /// How long the output of a job is listened to when it starts.
 const START_UP: Duration = Duration::from_secs(20);
@@ -66,8 +67,9 @@ impl Jobs {
         hold: Hold<'_>,
         interrupt: &Interrupt,
     ) -> Result<Opening, ToolError> {
-        let Started { mut child, mut pipe, mut group, mark, .. } =
-            process::start_job(command, workspace, hold, interrupt).await?;
+        let Started { mut child, mut pipe, mut group, mark, watching, .. } =
+            process::begin(command, workspace, hold, interrupt).await?;
+        let watch = watching.and_then(Watching::into_watch);
         let (stop, mut stopped) = tokio::sync::oneshot::channel();
         let running =
             Running { capture: Capture::new(KEPT), heard: Instant::now(), end: None, stop: Some(stop) };
@@ -98,7 +100,11 @@ impl Jobs {
             };
             group.let_go();
             process::end_marked(&mark).await;
-            lock(&writing).end = Some(end);
+            let put_back = match watch {
+                Some(watch) => blocking(move || Ok(watch.settle())).await.unwrap_or_default(),
+                None => Vec::new(),
+            };
+            lock(&writing).end = Some([vec![end], put_back].concat().join("; "));
         });
         let id = {
             let mut jobs = self.lock();

@@ -10,7 +10,7 @@ mod stream;
 mod tree;
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use tandem_shared::call::{ErrorKind, ToolError};
@@ -27,13 +27,12 @@ pub use end::{End, end_of};
 pub use group::Group;
 pub use hold::Hold;
 pub use limits::{Leftovers, Limits};
-pub use start::{Started, start_job};
+pub use start::{Caged, Started, Watching, begin};
 pub use tree::{Left, end as end_marked, end_all};
 
-use crate::cage::{Cage, Hindrance, Repositories, Watch};
+use crate::cage::{Cage, Hindrance};
 use crate::environment::Environment;
 use crate::reach::Reach;
-use start::{begun, start};
 use stream::Stream;
 
 /// How a command ended.
@@ -91,16 +90,8 @@ pub async fn run(
     let failed = |error: io::Error| {
         ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
     };
-    let watch = watch(hold, workspace).await?;
-    let known = watch.as_ref().map(Watching::repositories).unwrap_or_default();
-    let errand = hold.cage.errand(command, hold.reach, workspace.root(), &known)?;
-    let caged = errand.is_some();
-    let started = Instant::now();
-    let Started { mut child, mut pipe, launcher, mut group, mark } =
-        start(command, workspace, hold.env, errand).map_err(failed)?;
-    if let Some(launcher) = launcher {
-        begun(launcher, interrupt).await?;
-    }
+    let Started { mut child, mut pipe, mut group, mark, caged, since: started, watching } =
+        begin(command, workspace, hold, interrupt).await?;
     let mut listener =
         Listener { capture: Capture::new(limits.output_chars), stream: Stream::new(hold.tell, hold.env) };
     let by = follow(&mut child, &mut pipe, &mut listener, limits, interrupt).await.map_err(failed)?;
@@ -133,9 +124,9 @@ pub async fn run(
     group.let_go();
     listener.stream.finish();
     let output = hold.env.mask(listener.capture.text());
-    let is_failure = matches!(by, End::Exit(1..) | End::Signal(_)) && caged;
+    let is_failure = matches!(by, End::Exit(1..) | End::Signal(_)) && caged == Caged::Yes;
     let hindrance = is_failure.then(|| Hindrance::in_output(&output, hold.cage.network())).flatten();
-    let put_back = match watch.and_then(Watching::into_watch) {
+    let put_back = match watching.and_then(Watching::into_watch) {
         Some(watch) => blocking(move || Ok(watch.settle())).await?,
         None => Vec::new(),
     };
@@ -162,40 +153,6 @@ pub async fn look(
         ));
     }
     run(command, workspace, limits, Hold { env, cage, reach: Reach::Looks, tell: None }, interrupt).await
-}
-
-/// A look at what git runs, where the command might change it.
-async fn watch<'a>(hold: Hold<'a>, workspace: &Workspace) -> Result<Option<Watching<'a>>, ToolError> {
-    if !hold.cage.is_on() || hold.reach == Reach::Looks {
-        return Ok(None);
-    }
-    let root = workspace.root().to_owned();
-    let watch = blocking(move || Ok(Watch::begin(&root))).await?;
-    Ok(Some(Watching { cage: hold.cage, watch: Some(watch) }))
-}
-
-/// A look that is settled even when nobody waits for the command any more.
-struct Watching<'a> {
-    cage: &'a Cage,
-    watch: Option<Watch>,
-}
-
-impl Watching<'_> {
-    fn repositories(&self) -> Repositories {
-        self.watch.as_ref().map(|watch| watch.repositories().clone()).unwrap_or_default()
-    }
-
-    fn into_watch(mut self) -> Option<Watch> {
-        self.watch.take()
-    }
-}
-
-impl Drop for Watching<'_> {
-    fn drop(&mut self) {
-        if let Some(watch) = self.watch.take() {
-            self.cage.tell(&watch.settle());
-        }
-    }
 }
 
 /// Hears the output: keeps some of it, and passes it on.

@@ -205,3 +205,19 @@ fn commands_get_the_variables_of_the_configuration() {
     let shown = world.tandem(&["config", "show"]).run().expect(0).stdout;
     assert!(shown.contains("commands.env.npm_config_yes"), "{shown}");
 }
+
+#[test]
+fn a_command_in_the_background_changes_nothing_that_git_runs() {
+    for (sandbox, written) in [("off", true), ("auto", false)] {
+        let world = World::with(&[("evil.sh", "echo evil > .git/hooks/pre-commit; echo tried; sleep 600\n")]);
+        world.commit_all();
+        let start = Reply::call("run_command", json!({ "command": "sh evil.sh", "background": true }));
+        let stop = Reply::call("job_stop", json!({ "id": 1 }));
+        let server = Server::start(Script::new().say("executor", [start, stop, Reply::text("done")]));
+        world.bind(&server, &format!("[commands]\nsandbox = \"{sandbox}\"\n"));
+        let ran = world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).run().expect(0);
+        let results = server.of("executor").pop().unwrap().results();
+        assert!(results[0].contains("tried"), "{results:#?}\n{}", ran.all());
+        assert_eq!(world.root().join(".git/hooks/pre-commit").exists(), written, "{sandbox}: {results:#?}");
+    }
+}

@@ -5,10 +5,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::interrupt::Interrupt;
+use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
@@ -19,8 +20,9 @@ use tokio::time::timeout;
 use super::group::Group;
 use super::hold::Hold;
 use super::tree;
-use crate::cage::{Answer, Errand, LAUNCH, Repositories, hear, say};
+use crate::cage::{Answer, Cage, Errand, LAUNCH, Repositories, Watch, hear, say};
 use crate::environment::Environment;
+use crate::reach::Reach;
 
 /// Set for every command: nothing that waits for a person, no pages, no colours.
 const QUIET: &[(&str, &str)] = &[
@@ -38,9 +40,9 @@ const QUIET: &[(&str, &str)] = &[
 /// How long a cage may take to be set up, which is a few milliseconds.
 const SETTING_UP: Duration = Duration::from_secs(20);
 
-/// A process that was started.
-pub struct Started {
-    /// The process.
+/// A command that was started.
+pub struct Started<'a> {
+    /// Its process.
     pub child: Child,
     /// Its output and errors: one pipe for both, so that errors stand where they came.
     pub pipe: pipe::Receiver,
@@ -48,40 +50,102 @@ pub struct Started {
     pub group: Group,
     /// Tells what it starts from everything else.
     pub mark: String,
-    /// The line to the launcher, which closes when the command begins.
-    pub(super) launcher: Option<UnixStream>,
+    /// Whether a cage holds it.
+    pub caged: Caged,
+    /// When it was started.
+    pub since: Instant,
+    /// What git ran before it, to be compared when it has ended.
+    pub watching: Option<Watching<'a>>,
 }
 
-/// Starts `command` in its cage to go on by itself; nothing of it is waited for but the setting up of the cage.
+/// Whether a cage holds a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caged {
+    /// One does.
+    Yes,
+    /// None does.
+    No,
+}
+
+/// Starts `command` in its cage, in which what git runs is guarded; nothing but the setting up of the cage is waited for.
 ///
 /// # Errors
 /// When no process could be started, or none in its cage.
-pub async fn start_job(
+pub async fn begin<'a>(
     command: &str,
     workspace: &Workspace,
-    hold: Hold<'_>,
+    hold: Hold<'a>,
     interrupt: &Interrupt,
-) -> Result<Started, ToolError> {
-    let errand = hold.cage.errand(command, hold.reach, workspace.root(), &Repositories::default())?;
-    let mut started = start(command, workspace, hold.env, errand).map_err(|error| {
-        ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
-    })?;
-    if let Some(launcher) = started.launcher.take() {
+) -> Result<Started<'a>, ToolError> {
+    let watching = watch(hold, workspace).await?;
+    let known = watching.as_ref().map(Watching::repositories).unwrap_or_default();
+    let errand = hold.cage.errand(command, hold.reach, workspace.root(), &known)?;
+    let caged = if errand.is_some() { Caged::Yes } else { Caged::No };
+    let since = Instant::now();
+    let Spawned { child, pipe, mark, launcher } =
+        spawn(command, workspace, hold.env, errand).map_err(|error| {
+            ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
+        })?;
+    let group = Group::of(&child);
+    if let Some(launcher) = launcher {
         begun(launcher, interrupt).await?;
     }
-    Ok(started)
+    Ok(Started { child, pipe, group, mark, caged, since, watching })
+}
+
+/// A look at what git runs, where the command might change it.
+async fn watch<'a>(hold: Hold<'a>, workspace: &Workspace) -> Result<Option<Watching<'a>>, ToolError> {
+    if !hold.cage.is_on() || hold.reach == Reach::Looks {
+        return Ok(None);
+    }
+    let root = workspace.root().to_owned();
+    let watch = blocking(move || Ok(Watch::begin(&root))).await?;
+    Ok(Some(Watching { cage: hold.cage, watch: Some(watch) }))
+}
+
+/// A look that is settled even when nobody waits for the command any more.
+pub struct Watching<'a> {
+    cage: &'a Cage,
+    watch: Option<Watch>,
+}
+
+impl Watching<'_> {
+    fn repositories(&self) -> Repositories {
+        self.watch.as_ref().map(|watch| watch.repositories().clone()).unwrap_or_default()
+    }
+
+    /// The look itself, to be settled by the caller.
+    pub fn into_watch(mut self) -> Option<Watch> {
+        self.watch.take()
+    }
+}
+
+impl Drop for Watching<'_> {
+    fn drop(&mut self) {
+        if let Some(watch) = self.watch.take() {
+            self.cage.tell(&watch.settle());
+        }
+    }
+}
+
+/// A process, with the line to its launcher, which closes when the command begins.
+struct Spawned {
+    child: Child,
+    pipe: pipe::Receiver,
+    mark: String,
+    launcher: Option<UnixStream>,
 }
 
 /// Starts `command`, in a cage if there is an errand for its launcher.
 ///
 /// # Errors
 /// When the system says no.
-pub(super) fn start(
+fn spawn(
     command: &str,
     workspace: &Workspace,
     env: &Environment,
     errand: Option<(PathBuf, Errand)>,
-) -> io::Result<Started> {
+) -> io::Result<Spawned> {
     let (reader, writer) = io::pipe()?;
     let mark = tree::mark();
     let (mut process, launcher) = match errand {
@@ -111,15 +175,14 @@ pub(super) fn start(
         .process_group(0);
     let child = process.spawn()?;
     let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
-    let group = Group::of(&child);
-    Ok(Started { child, pipe, group, mark, launcher })
+    Ok(Spawned { child, pipe, mark, launcher })
 }
 
 /// Waits until the launcher has become the command, which closes the line without a word.
 ///
 /// # Errors
 /// When the cage could not be set up.
-pub(super) async fn begun(mut launcher: UnixStream, interrupt: &Interrupt) -> Result<(), ToolError> {
+async fn begun(mut launcher: UnixStream, interrupt: &Interrupt) -> Result<(), ToolError> {
     let mut said = Vec::new();
     let heard = async {
         tokio::select! {
