@@ -19,7 +19,7 @@ use crate::environment::Environment;
 use crate::file::{self, Found};
 use crate::gate::Grant;
 use crate::jobs::{Jobs, Opening};
-use crate::process::{self, Ended, Hold, Limits};
+use crate::process::{self, Behind, Ended, Hold, Limits};
 use crate::reach::Reach;
 
 /// Hears what the command of a call prints: the call's id, and whole lines.
@@ -162,6 +162,16 @@ pub enum Knowledge {
     None,
 }
 
+/// What came of a command.
+pub struct Ran {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it changed.
+    pub changes: Vec<Artifact>,
+    /// The job that what it left running belongs to.
+    pub job: Option<u32>,
+}
+
 /// Leave to act, and the means to. Only with a [`Grant`] can one be made, and each of its methods does nothing beyond
 /// what the grant says:
 ///
@@ -280,12 +290,47 @@ impl WriteCx {
     ///
     /// # Errors
     /// When the grant is not for a command, when no process could be started, or when what it changed could not be kept.
-    pub async fn run_command(
+    pub async fn run_command(&self, limits: Limits, reach: Reach) -> Result<Ran, ToolError> {
+        let Effect::Command { command } = self.grant.effect() else {
+            return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
+        };
+        let read = self.cx.read();
+        let around = &self.cx.around;
+        let id = &self.grant.call().id;
+        let tell = |text: &str| (around.output)(id, text);
+        let hold = Hold { env: &around.env, cage: &around.cage, reach, tell: Some(&tell) };
+        let run = process::run(command, &read.workspace, limits, hold, &read.interrupt);
+        if reach == Reach::Looks {
+            let (ended, behind) = run.await?;
+            return Ok(Ran { job: self.adopt(behind, &ended, hold).await?, ended, changes: Vec::new() });
+        }
+        let before = self.cx.around.coverage.before().await;
+        let (ended, behind) = run.await?;
+        let job = self.adopt(behind, &ended, hold).await?;
+        let changes = before
+            .settle(&self.grant.call().id, &read.workspace, self.cx.journal())
+            .await
+            .map_err(|mut fault| {
+                fault.text =
+                    format!("The command ran, but what it changed could not be kept. {}", fault.text);
+                fault
+            })?;
+        Ok(Ran { ended, changes, job })
+    }
+
+    /// Makes a job of what a command left running.
+    async fn adopt(
         &self,
-        limits: Limits,
-        reach: Reach,
-    ) -> Result<(Ended, Vec<Artifact>), ToolError> {
-        self.run_in(&self.cx.around.cage, limits, reach).await
+        behind: Option<Behind>,
+        ended: &Ended,
+        hold: Hold<'_>,
+    ) -> Result<Option<u32>, ToolError> {
+        let (Some(behind), Effect::Command { command }) = (behind, self.grant.effect()) else {
+            return Ok(None);
+        };
+        let jobs = &self.cx.around.jobs;
+        let adopted = jobs.adopt(command, behind, ended.by, &self.cx.read().workspace, hold).await?;
+        Ok(Some(adopted))
     }
 
     /// The same outside the cage, when a person is there and gives leave to that as well. `None` when not.
@@ -296,7 +341,7 @@ impl WriteCx {
         &self,
         limits: Limits,
         hindrance: Hindrance,
-    ) -> Result<Option<(Ended, Vec<Artifact>)>, ToolError> {
+    ) -> Result<Option<Ran>, ToolError> {
         let question = Question::Approve {
             call: self.grant.call().clone(),
             effect: self.grant.effect().clone(),
@@ -307,40 +352,9 @@ impl WriteCx {
             always: Vec::new(),
         };
         match self.cx.read().person.ask(question).await {
-            Some(Answer::Yes) => self.run_in(&Cage::off(), limits, Reach::Acts).await.map(Some),
+            Some(Answer::Yes) => self.run_command(limits, Reach::Beyond).await.map(Some),
             _ => Ok(None),
         }
-    }
-
-    async fn run_in(
-        &self,
-        cage: &Cage,
-        limits: Limits,
-        reach: Reach,
-    ) -> Result<(Ended, Vec<Artifact>), ToolError> {
-        let Effect::Command { command } = self.grant.effect() else {
-            return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
-        };
-        let read = self.cx.read();
-        let around = &self.cx.around;
-        let id = &self.grant.call().id;
-        let tell = |text: &str| (around.output)(id, text);
-        let hold = Hold { env: &around.env, cage, reach, tell: Some(&tell) };
-        let run = process::run(command, &read.workspace, limits, hold, &read.interrupt);
-        if reach == Reach::Looks {
-            return Ok((run.await?, Vec::new()));
-        }
-        let before = self.cx.around.coverage.before().await;
-        let ended = run.await?;
-        let changes = before
-            .settle(&self.grant.call().id, &read.workspace, self.cx.journal())
-            .await
-            .map_err(|mut fault| {
-                fault.text =
-                    format!("The command ran, but what it changed could not be kept. {}", fault.text);
-                fault
-            })?;
-        Ok((ended, changes))
     }
 
     /// Starts the command that leave was given to in the background.

@@ -1,20 +1,23 @@
-//! Commands that go on in the background of a session: servers, until they are stopped or the session ends.
+//! Commands that go on in the background of a session: servers, and what other commands left running, until they are
+//! stopped or the session ends.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
 use tandem_shared::call::ToolError;
 use tandem_shared::event::JobRow;
 use tandem_shared::interrupt::Interrupt;
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+use tokio::sync::oneshot::{Receiver, Sender};
 use tokio::time::{sleep, timeout};
 
+use crate::cage::Watch;
 use crate::environment::Environment;
-use crate::process::{self, Capture, Hold, Started, Watching, end_of};
+use crate::process::{self, Behind, Capture, End, Hold, Started, Watching};
 
 /// How long the output of a job is listened to when it starts.
 const START_UP: Duration = Duration::from_secs(20);
@@ -33,7 +36,7 @@ struct Job {
     command: String,
     started: Instant,
     shared: Arc<Mutex<Running>>,
-    /// Ends the task that listens, and with it the process.
+    /// Ends the task that listens, and with it all that runs.
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -41,7 +44,7 @@ struct Running {
     capture: Capture,
     heard: Instant,
     end: Option<String>,
-    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    stop: Option<Sender<()>>,
 }
 
 /// What a job said when it started.
@@ -67,52 +70,10 @@ impl Jobs {
         hold: Hold<'_>,
         interrupt: &Interrupt,
     ) -> Result<Opening, ToolError> {
-        let Started { mut child, mut pipe, mut group, mark, watching, .. } =
+        let Started { kept, pipe, watching, .. } =
             process::begin(command, workspace, hold, interrupt).await?;
         let watch = watching.and_then(Watching::into_watch);
-        let (stop, mut stopped) = tokio::sync::oneshot::channel();
-        let running =
-            Running { capture: Capture::new(KEPT), heard: Instant::now(), end: None, stop: Some(stop) };
-        let shared = Arc::new(Mutex::new(running));
-        let writing = shared.clone();
-        let task = tokio::spawn(async move {
-            let mut buffer = vec![0; 16 * 1024];
-            let mut open = true;
-            let end = loop {
-                tokio::select! {
-                    read = pipe.read(&mut buffer), if open => match read {
-                        Ok(0) | Err(_) => open = false,
-                        Ok(count) => {
-                            let mut running = lock(&writing);
-                            running.capture.push(buffer.get(..count).unwrap_or_default());
-                            running.heard = Instant::now();
-                        }
-                    },
-                    status = child.wait() => break status.map_or_else(|error| error.to_string(), |status| end_of(status).plainly()),
-                    _ = &mut stopped => {
-                        group.signal(Signal::TERM);
-                        let _ = timeout(GRACE, child.wait()).await;
-                        group.signal(Signal::KILL);
-                        let _ = child.wait().await;
-                        break "was stopped".to_owned();
-                    }
-                }
-            };
-            group.let_go();
-            process::end_marked(&mark).await;
-            let put_back = match watch {
-                Some(watch) => blocking(move || Ok(watch.settle())).await.unwrap_or_default(),
-                None => Vec::new(),
-            };
-            lock(&writing).end = Some([vec![end], put_back].concat().join("; "));
-        });
-        let id = {
-            let mut jobs = self.lock();
-            let id = jobs.keys().next_back().map_or(1, |last| last + 1);
-            let (command, started) = (command.to_owned(), Instant::now());
-            jobs.insert(id, Job { command, started, shared: shared.clone(), task });
-            id
-        };
+        let (id, shared) = self.add(command, Listener { behind: Behind { kept, pipe }, ended: None, watch });
         let began = Instant::now();
         while began.elapsed() < START_UP && !interrupt.is_raised() {
             let (ended, quiet, said) = {
@@ -126,6 +87,35 @@ impl Jobs {
         }
         let running = lock(&shared);
         Ok(Opening { id, output: hold.env.mask(running.capture.text()), end: running.end.clone() })
+    }
+
+    /// Takes over what `command`, which ended with `end`, left running, and answers with the number of the job.
+    ///
+    /// # Errors
+    /// When what git runs could not be looked at.
+    pub async fn adopt(
+        &self,
+        command: &str,
+        behind: Behind,
+        end: End,
+        workspace: &Workspace,
+        hold: Hold<'_>,
+    ) -> Result<u32, ToolError> {
+        let watch = process::watch(hold, workspace).await?.and_then(Watching::into_watch);
+        Ok(self.add(command, Listener { behind, ended: Some(end), watch }).0)
+    }
+
+    fn add(&self, command: &str, listener: Listener) -> (u32, Arc<Mutex<Running>>) {
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let running =
+            Running { capture: Capture::new(KEPT), heard: Instant::now(), end: None, stop: Some(stop) };
+        let shared = Arc::new(Mutex::new(running));
+        let task = tokio::spawn(listener.listen(shared.clone(), stopped));
+        let mut jobs = self.lock();
+        let id = jobs.keys().next_back().map_or(1, |last| last + 1);
+        let (command, started) = (command.to_owned(), Instant::now());
+        jobs.insert(id, Job { command, started, shared: shared.clone(), task });
+        (id, shared)
     }
 
     /// All jobs of the session, those that ended included.
@@ -174,6 +164,81 @@ impl Jobs {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Job>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hears what a job says, and what becomes of it.
+struct Listener {
+    behind: Behind,
+    /// How the command itself ended, if it has.
+    ended: Option<End>,
+    watch: Option<Watch>,
+}
+
+impl Listener {
+    async fn listen(self, shared: Arc<Mutex<Running>>, stopped: Receiver<()>) {
+        let Listener { mut behind, ended, watch } = self;
+        let end = behind.follow(ended, &shared, stopped).await;
+        let put_back = match watch {
+            Some(watch) => blocking(move || Ok(watch.settle())).await.unwrap_or_default(),
+            None => Vec::new(),
+        };
+        lock(&shared).end = Some([vec![end], put_back].concat().join("; "));
+    }
+}
+
+impl Behind {
+    /// Until nothing of it runs any more; answers how it ended.
+    async fn follow(
+        &mut self,
+        mut ended: Option<End>,
+        shared: &Mutex<Running>,
+        mut stopped: Receiver<()>,
+    ) -> String {
+        let mut open = true;
+        let how = loop {
+            let kept = &mut self.kept;
+            let next = async {
+                match ended {
+                    None => kept.ended().await.map(Some),
+                    Some(_) => {
+                        kept.gone().await;
+                        Ok(None)
+                    }
+                }
+            };
+            tokio::select! {
+                heard = hear(&mut self.pipe, shared), if open => open = heard,
+                next = next => match next {
+                    Ok(Some(end)) => ended = Some(end),
+                    Ok(None) => break ended.map_or_else(|| "ended".to_owned(), End::plainly),
+                    Err(error) => break error.to_string(),
+                },
+                _ = &mut stopped => {
+                    self.kept.ask_to_end();
+                    let _ = timeout(GRACE, self.kept.gone()).await;
+                    break "was stopped".to_owned();
+                }
+            }
+        };
+        self.kept.end().await;
+        // Its last words are in the pipe, which nobody holds any more.
+        let _ = timeout(GRACE, async { while hear(&mut self.pipe, shared).await {} }).await;
+        how
+    }
+}
+
+/// The next bytes of a job; whether there can be more.
+async fn hear(pipe: &mut pipe::Receiver, shared: &Mutex<Running>) -> bool {
+    let mut buffer = Vec::with_capacity(16 * 1024);
+    match pipe.read_buf(&mut buffer).await {
+        Ok(0) | Err(_) => false,
+        Ok(_) => {
+            let mut running = lock(shared);
+            running.capture.push(&buffer);
+            running.heard = Instant::now();
+            true
+        }
     }
 }
 

@@ -4,33 +4,32 @@ mod capture;
 mod end;
 mod group;
 mod hold;
+mod kept;
 mod limits;
 mod start;
 mod stream;
-mod tree;
 
 use std::io;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::interrupt::Interrupt;
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
-use tokio::process::Child;
 use tokio::time::{sleep, timeout};
 
 pub use capture::Capture;
-pub use end::{End, end_of};
+pub use end::End;
 pub use group::Group;
 pub use hold::Hold;
+pub use kept::Kept;
 pub use limits::{Leftovers, Limits};
-pub use start::{Caged, Started, Watching, begin};
-pub use tree::{Left, end as end_marked, end_all};
+pub use start::{Caged, Started, Watching, begin, watch};
 
 use crate::cage::{Cage, Hindrance};
+use crate::descent::Left;
 use crate::environment::Environment;
 use crate::reach::Reach;
 use stream::Stream;
@@ -73,8 +72,16 @@ impl Ended {
 /// How long output is still read after the command itself has ended, while something holds its pipe.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// How long a stopped group has to end by itself.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long a stopped command has to end by itself. One who cancels expects it to be over within a second.
+const GRACE: Duration = Duration::from_millis(400);
+
+/// What a command left running when it ended.
+pub struct Behind {
+    /// The processes.
+    pub kept: Kept,
+    /// Where their output comes.
+    pub pipe: pipe::Receiver,
+}
 
 /// Runs `command` by `sh -c` in the root, with no input, no terminal of its own, and the environment and cage of `hold`.
 ///
@@ -86,21 +93,21 @@ pub async fn run(
     limits: Limits,
     hold: Hold<'_>,
     interrupt: &Interrupt,
-) -> Result<Ended, ToolError> {
+) -> Result<(Ended, Option<Behind>), ToolError> {
     let failed = |error: io::Error| {
         ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
     };
-    let Started { mut child, mut pipe, mut group, mark, caged, since: started, watching } =
+    let Started { mut kept, mut pipe, caged, since: started, watching } =
         begin(command, workspace, hold, interrupt).await?;
     let mut listener =
         Listener { capture: Capture::new(limits.output_chars), stream: Stream::new(hold.tell, hold.env) };
-    let by = follow(&mut child, &mut pipe, &mut listener, limits, interrupt).await.map_err(failed)?;
+    let by = follow(&mut kept, &mut pipe, &mut listener, limits, interrupt).await.map_err(failed)?;
     if matches!(by, End::Idle | End::TooLong | End::Interrupted) {
-        group.signal(Signal::TERM);
+        kept.ask_to_end();
         // Its last words are read while it has time to end by itself; those of what it leaves behind are not waited for.
         let _ = timeout(GRACE, async {
             tokio::select! {
-                _ = child.wait() => {}
+                _ = kept.ended() => {}
                 () = async {
                     let _ = drain(&mut pipe, &mut listener).await;
                     std::future::pending::<()>().await;
@@ -108,20 +115,22 @@ pub async fn run(
             }
         })
         .await;
-        group.signal(Signal::KILL);
-        let _ = child.wait().await;
-        // Also those that left the group.
-        tree::end(&mark).await;
+        kept.end().await;
     }
     // Whoever goes on in the background may hold the pipe for as long as it likes.
     let _ = timeout(DRAIN, drain(&mut pipe, &mut listener)).await;
-    let mut left = tree::left(&mark);
+    let mut left = kept.left();
     if !left.is_empty() && limits.leftovers == Leftovers::Kill {
-        group.signal(Signal::KILL);
-        tree::end(&mark).await;
+        kept.end().await;
         left.clear();
     }
-    group.let_go();
+    let behind = match left.as_slice() {
+        [] => {
+            kept.let_go();
+            None
+        }
+        _ => Some(Behind { kept, pipe }),
+    };
     listener.stream.finish();
     let output = hold.env.mask(listener.capture.text());
     let is_failure = matches!(by, End::Exit(1..) | End::Signal(_)) && caged == Caged::Yes;
@@ -131,7 +140,7 @@ pub async fn run(
         None => Vec::new(),
     };
     hold.cage.tell(&put_back);
-    Ok(Ended { by, output, duration: started.elapsed(), left, put_back, hindrance })
+    Ok((Ended { by, output, duration: started.elapsed(), left, put_back, hindrance }, behind))
 }
 
 /// Runs `command` where it can change nothing and reach nobody: it may write only temporary files.
@@ -152,7 +161,8 @@ pub async fn look(
             "The command was not run: there is no cage on this system that would hold it to looking only.",
         ));
     }
-    run(command, workspace, limits, Hold { env, cage, reach: Reach::Looks, tell: None }, interrupt).await
+    let hold = Hold { env, cage, reach: Reach::Looks, tell: None };
+    Ok(run(command, workspace, Limits { leftovers: Leftovers::Kill, ..limits }, hold, interrupt).await?.0)
 }
 
 /// Hears the output: keeps some of it, and passes it on.
@@ -170,7 +180,7 @@ impl Listener<'_> {
 
 /// Reads until the command itself has ended or has to be stopped.
 async fn follow(
-    child: &mut Child,
+    kept: &mut Kept,
     pipe: &mut pipe::Receiver,
     listener: &mut Listener<'_>,
     limits: Limits,
@@ -194,7 +204,7 @@ async fn follow(
                     idle.as_mut().reset(tokio::time::Instant::now() + limits.idle);
                 }
             },
-            status = child.wait() => return Ok(end_of(status?)),
+            end = kept.ended() => return end,
             () = &mut idle => return Ok(End::Idle),
         }
     }

@@ -86,7 +86,7 @@ pub async fn run_check(
     }
     let hold = Hold { env, cage, reach: Reach::Acts, tell: None };
     match process::run(command, workspace, limits, hold, interrupt).await {
-        Ok(ended) => {
+        Ok((ended, _)) => {
             let of_cage = ended.of_cage();
             let duration = u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX);
             match ended.by {

@@ -7,4 +7,6 @@ pub enum Reach {
     Looks,
     /// It may change something.
     Acts,
+    /// It may do what the user can do: a person let it out of the cage.
+    Beyond,
 }

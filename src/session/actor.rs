@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tandem_executor::cage::Cage;
 use tandem_executor::shell::Pattern;
-use tandem_executor::{Jobs, Remembered, end_all};
+use tandem_executor::{Jobs, Remembered};
 use tandem_router::Router;
 use tandem_shared::event::{Event, Op};
 use tandem_shared::facts::Facts;
@@ -183,7 +183,6 @@ impl Session {
         }
         // Nothing that the session started outlives it.
         self.jobs.stop_all().await;
-        end_all().await;
         if self.store.facts(|facts| facts.turns > 0 || facts.plan.is_some()) {
             return self.note_state();
         }

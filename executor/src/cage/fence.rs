@@ -38,7 +38,7 @@ pub fn raise(policy: &Policy) -> Result<(), RulesetError> {
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(handled)?
-        .scope(Scope::AbstractUnixSocket)?;
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?;
     if masks && policy.network == Network::Off {
         ruleset = ruleset.handle_access(AccessNet::ConnectTcp)?;
     }

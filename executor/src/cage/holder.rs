@@ -11,7 +11,8 @@ use std::time::Duration;
 use rustix::process::{getegid, geteuid};
 
 use super::channel::{Message, hear, say};
-use super::policy::{Answer, Errand, Found, LAUNCH, Namespaces};
+use super::errand::{Answer, Errand, LAUNCH};
+use super::policy::{Found, Namespaces};
 
 /// How long the launcher may take to answer: it does nothing but ask the kernel.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -75,7 +76,9 @@ fn converse(channel: &UnixStream, id: u32) -> io::Result<Found> {
             }
             Some(Answer::Found(found)) => return Ok(found),
             Some(Answer::Failed(why)) => return Err(io::Error::other(why)),
-            None => return Err(io::Error::other("the launcher did not answer")),
+            Some(Answer::Began | Answer::Ended(_)) | None => {
+                return Err(io::Error::other("the launcher did not answer"));
+            }
         }
     }
 }

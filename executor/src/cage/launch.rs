@@ -1,6 +1,7 @@
-//! The launcher: becomes a command in its cage. It runs before anything else in the binary, in one thread.
+//! The binary as a starter of commands: as the keeper of one, and as the launcher, which becomes the command in its cage.
+//! This runs before anything else in the binary, in one thread.
 //!
-//! It is spoken to over a socket in the place of its standard input. That socket closes by itself when the command
+//! It is spoken to over a socket in the place of its standard input. The launcher's closes by itself when the command
 //! begins, so that nobody can take an exit code of the command for word from the launcher.
 
 use std::fs::File;
@@ -14,8 +15,9 @@ use rustix::fs::{FileType, fstat};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::channel::{hear, say};
-use super::policy::{Answer, Errand, Policy, ResourceLimits};
-use super::{capabilities, fence, mounts, namespaces, sockets, survey, syscalls};
+use super::errand::{Answer, Errand, Start};
+use super::policy::{Policy, ResourceLimits};
+use super::{capabilities, fence, keeper, mounts, namespaces, sockets, survey, syscalls};
 
 /// Does the errand that comes over `channel`. A command never comes back from here.
 ///
@@ -30,8 +32,9 @@ pub fn launch(channel: OwnedFd) -> Result<(), String> {
     let asked = hear(&mut channel).map_err(|error| error.to_string())?;
     match Errand::of_message(&asked).ok_or("what is asked is not understood")? {
         Errand::Survey => survey::survey(&mut channel).map_err(|error| error.to_string()),
-        Errand::Run { policy, program, args } => {
-            let why = become_command(&policy, &program, &args);
+        Errand::Keep(start) => keeper::keep(channel.get_ref(), start).map_err(|error| error.to_string()),
+        Errand::Become(start) => {
+            let why = become_command(&start);
             say(channel.get_ref(), &Answer::Failed(why.clone()).to_message())
                 .map_err(|error| error.to_string())?;
             Err(why)
@@ -40,22 +43,32 @@ pub fn launch(channel: OwnedFd) -> Result<(), String> {
 }
 
 /// Comes back only with why it failed.
-fn become_command(policy: &Policy, program: &str, args: &[String]) -> String {
-    if let Err((step, error)) = enter(policy) {
-        return format!("{step}: {error}");
+fn become_command(Start { policy, program, args }: &Start) -> String {
+    let mut command = Command::new(program);
+    let entered = match policy {
+        Some(policy) => {
+            command.env("TMPDIR", policy.temp_over.first().unwrap_or(&policy.temp));
+            close_input().and_then(|()| enter(policy))
+        }
+        None => close_input(),
+    };
+    match entered {
+        Err((step, error)) => format!("{step}: {error}"),
+        Ok(()) => format!("{program}: {}", command.args(args).exec()),
     }
-    let temp = policy.temp_over.first().unwrap_or(&policy.temp);
-    let error = Command::new(program).args(args).env("TMPDIR", temp).exec();
-    format!("{program}: {error}")
 }
 
 type Step = Result<(), (&'static str, io::Error)>;
 
+/// Nothing can be read from standard input, where the line was until now.
+fn close_input() -> Step {
+    let closed = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(null.as_fd())?));
+    closed.map_err(|error| ("standard input", error))
+}
+
 /// Goes into the cage, part by part. Each part takes away what the next ones do not need any more.
 fn enter(policy: &Policy) -> Step {
     let at = |step: &'static str| move |error| (step, error);
-    let null = File::open("/dev/null").map_err(at("standard input"))?;
-    rustix::stdio::dup2_stdin(null.as_fd()).map_err(|error| ("standard input", error.into()))?;
     if let Some(spaces) = &policy.namespaces {
         // From inside, the kernel would not name them any more.
         let sockets = sockets::outside(policy);

@@ -1,9 +1,11 @@
 //! The cage in which every command runs: what it may write, read and reach, held by the kernel.
 //!
-//! A command is started by the binary itself, which goes into the cage first and then becomes the command: namespaces
+//! A command is started by the binary itself, twice over: once as its keeper, which stays outside and ends what the
+//! command leaves behind, and once to go into the cage and then become the command: namespaces
 //! with read-only mounts and masks, a Landlock fence, a filter of system calls. What this kernel does not allow is left
 //! out and said. What mounts cannot hold, hooks and settings of repositories, is compared and put back afterwards.
 
+mod errand;
 mod policy;
 mod repos;
 mod hooks;
@@ -28,13 +30,16 @@ mod syscalls;
 #[cfg(target_os = "linux")]
 mod survey;
 #[cfg(target_os = "linux")]
+mod keeper;
+#[cfg(target_os = "linux")]
 mod launch;
 
 pub(crate) use channel::{hear, say};
+pub use errand::{Answer, Errand, LAUNCH, Start};
 pub use hindrance::Hindrance;
 pub(crate) use hooks::Watch;
 #[cfg(target_os = "linux")]
 pub use launch::launch;
-pub use policy::{Answer, Errand, Found, LAUNCH, Part, Policy, ResourceLimits};
+pub use policy::{Found, Part, Policy, ResourceLimits};
 pub(crate) use repos::Repositories;
 pub use session::{Cage, CagePlaces, survey};

@@ -1,41 +1,10 @@
 //! What a command may reach, in the words that the launcher is told.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use tandem_shared::settings::Network;
 
 use super::channel::Message;
-
-/// The first argument by which the binary knows that it is to be the launcher. No person types it.
-pub const LAUNCH: &str = "__cage";
-
-/// What is asked of the launcher.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Errand {
-    /// To say what this kernel allows, and to hold the namespaces of a session until nobody listens any more.
-    Survey,
-    /// To become a command in its cage.
-    Run {
-        /// The cage.
-        policy: Box<Policy>,
-        /// The program.
-        program: String,
-        /// Its arguments.
-        args: Vec<String>,
-    },
-}
-
-/// What the launcher answers. A command that begins answers nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// It is in a user namespace of its own, whose ids somebody outside must set.
-    Unmapped,
-    /// What this kernel allows.
-    Found(Found),
-    /// The cage could not be set up, and the command was not run.
-    Failed(String),
-}
 
 /// The cage of one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,39 +116,8 @@ impl Found {
     }
 }
 
-impl Errand {
-    /// As a message.
-    pub(crate) fn to_message(&self) -> Message {
-        match self {
-            Errand::Survey => Message::default().with("errand", "survey"),
-            Errand::Run { policy, program, args } => {
-                let message = Message::default().with("errand", "run");
-                policy.add_to(message).with("program", program).with_all("arg", args)
-            }
-        }
-    }
-
-    /// From a message.
-    pub(crate) fn of_message(message: &Message) -> Option<Errand> {
-        match message.text("errand")?.as_str() {
-            "survey" => Some(Errand::Survey),
-            "run" => Some(Errand::Run {
-                policy: Box::new(Policy::of_message(message)?),
-                program: message.text("program")?,
-                args: message
-                    .all::<OsString>("arg")
-                    .into_iter()
-                    .map(OsString::into_string)
-                    .collect::<Result<_, _>>()
-                    .ok()?,
-            }),
-            _ => None,
-        }
-    }
-}
-
 impl Policy {
-    fn add_to(&self, message: Message) -> Message {
+    pub(super) fn add_to(&self, message: Message) -> Message {
         let limits = self.limits;
         let mut message = message
             .with("root", &self.root)
@@ -215,7 +153,7 @@ impl Policy {
         message
     }
 
-    fn of_message(message: &Message) -> Option<Policy> {
+    pub(super) fn of_message(message: &Message) -> Option<Policy> {
         let path = |name: &str| message.first(name).map(PathBuf::from);
         let bound = |name: &str| message.number(name);
         let namespaces = match (path("space_of_users"), path("space_of_network")) {
@@ -246,94 +184,10 @@ impl Policy {
     }
 }
 
-impl Answer {
-    /// As a message.
-    pub(crate) fn to_message(&self) -> Message {
-        let lacks = |message: Message, name: &str, part: &Part| match part {
-            Part::Has => message,
-            Part::Lacks(why) => message.with(name, why.replace('\0', " ")),
-        };
-        match self {
-            Answer::Unmapped => Message::default().with("answer", "unmapped"),
-            Answer::Failed(why) => {
-                Message::default().with("answer", "failed").with("why", why.replace('\0', " "))
-            }
-            Answer::Found(found) => {
-                let message = Message::default().with("answer", "found");
-                let message = lacks(message, "no_namespaces", &found.namespaces);
-                let message = lacks(message, "no_syscalls", &found.syscalls);
-                match found.landlock {
-                    Some(version) => message.with("landlock", version.to_string()),
-                    None => message,
-                }
-            }
-        }
-    }
-
-    /// From a message.
-    pub(crate) fn of_message(message: &Message) -> Option<Answer> {
-        match message.text("answer")?.as_str() {
-            "unmapped" => Some(Answer::Unmapped),
-            "failed" => Some(Answer::Failed(message.text("why")?)),
-            "found" => Some(Answer::Found(Found {
-                namespaces: part(message, "no_namespaces"),
-                landlock: landlock(message),
-                syscalls: part(message, "no_syscalls"),
-            })),
-            _ => None,
-        }
-    }
-}
-
-fn part(message: &Message, name: &str) -> Part {
+pub(super) fn part(message: &Message, name: &str) -> Part {
     message.text(name).map_or(Part::Has, Part::Lacks)
 }
 
-fn landlock(message: &Message) -> Option<u32> {
+pub(super) fn landlock(message: &Message) -> Option<u32> {
     message.number("landlock").and_then(|version| u32::try_from(version).ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errands_and_answers_arrive_as_they_were_sent() {
-        let path = |name: &str| PathBuf::from(name);
-        let policy = Policy {
-            root: path("/r"),
-            write: vec![path("/r"), path("/c")],
-            temp: path("/t"),
-            temp_over: vec![path("/tmp")],
-            pinned: vec![path("/r/.git")],
-            read_only: vec![path("/r/.git/hooks")],
-            masked: vec![path("/k")],
-            empty_folder: path("/e"),
-            empty_file: path("/f"),
-            network: Network::On,
-            limits: ResourceLimits { memory: 1, processes: 2, file: 3, cpu: 4 },
-            namespaces: Some(Namespaces { user: path("/u"), network: path("/n") }),
-            landlock: Some(7),
-            syscalls: Part::Has,
-        };
-        let bare = Policy {
-            network: Network::Off,
-            namespaces: None,
-            landlock: None,
-            syscalls: Part::Lacks("no".to_owned()),
-            ..policy.clone()
-        };
-        let run = |policy| Errand::Run {
-            policy: Box::new(policy),
-            program: "sh".to_owned(),
-            args: vec!["-c".to_owned(), "a = b".to_owned()],
-        };
-        for errand in [Errand::Survey, run(policy), run(bare)] {
-            assert_eq!(Errand::of_message(&errand.to_message()), Some(errand));
-        }
-        let found = Found { landlock: Some(3), ..Found::nothing("why") };
-        for answer in [Answer::Unmapped, Answer::Failed("so".to_owned()), Answer::Found(found)] {
-            assert_eq!(Answer::of_message(&answer.to_message()), Some(answer));
-        }
-    }
 }

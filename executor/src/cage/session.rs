@@ -10,7 +10,8 @@ use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::settings::{CommandSettings, Network, Sandbox};
 use tempfile::TempDir;
 
-use super::policy::{Errand, Found, Policy, ResourceLimits};
+use super::errand::Start;
+use super::policy::{Found, Policy, ResourceLimits};
 use super::{places, repos::Repositories};
 use crate::reach::Reach;
 
@@ -167,7 +168,8 @@ impl Cage {
         ))
     }
 
-    /// How the command is to be started in `root`, where `known` repositories lie; `None` to start it as it is.
+    /// How the command is to be started in `root`, where `known` repositories lie; `None` where no binary is known that
+    /// would keep it, to start it as it is.
     ///
     /// # Errors
     /// When the settings require a whole cage and there is none.
@@ -177,8 +179,26 @@ impl Cage {
         reach: Reach,
         root: &Path,
         known: &Repositories,
-    ) -> Result<Option<(PathBuf, Errand)>, ToolError> {
-        let Some(places) = self.places.as_ref().filter(|_| self.is_on()) else { return Ok(None) };
+    ) -> Result<Option<(PathBuf, Start)>, ToolError> {
+        let Some(places) = self.places.as_ref().filter(|_| cfg!(target_os = "linux")) else {
+            return Ok(None);
+        };
+        let policy = self.confinement(places, reach, root, known)?.map(Box::new);
+        let args = vec!["-c".to_owned(), command.to_owned()];
+        Ok(Some((places.launcher.clone(), Start { policy, program: "sh".to_owned(), args })))
+    }
+
+    /// What a command is held by, if anything.
+    fn confinement(
+        &self,
+        places: &CagePlaces,
+        reach: Reach,
+        root: &Path,
+        known: &Repositories,
+    ) -> Result<Option<Policy>, ToolError> {
+        if !self.is_on() || reach == Reach::Beyond {
+            return Ok(None);
+        }
         let made = self.made();
         let missing = made.found.missing();
         if self.sandbox == Sandbox::Require && !missing.is_empty() {
@@ -191,13 +211,8 @@ impl Cage {
                 ),
             ));
         }
-        let Some(den) = made.den.as_ref().filter(|_| made.found.confines() || made.found.syscalls.is_there())
-        else {
-            return Ok(None);
-        };
-        let policy = Box::new(self.policy(made, den, places, reach, root, known));
-        let args = vec!["-c".to_owned(), command.to_owned()];
-        Ok(Some((places.launcher.clone(), Errand::Run { policy, program: "sh".to_owned(), args })))
+        let holds = made.found.confines() || made.found.syscalls.is_there();
+        Ok(made.den.as_ref().filter(|_| holds).map(|den| self.policy(made, den, places, reach, root, known)))
     }
 
     fn policy(
@@ -212,7 +227,7 @@ impl Cage {
         let home = given.home.as_deref();
         let (write, network) = match reach {
             Reach::Looks => (Vec::new(), Network::Off),
-            Reach::Acts => {
+            Reach::Acts | Reach::Beyond => {
                 let mut write = places::named(&self.cache_dirs, home);
                 write.push(root.to_owned());
                 write.extend(known.outside.iter().cloned());
@@ -232,7 +247,7 @@ impl Cage {
         };
         let (pinned, read_only) = match reach {
             Reach::Looks => (Vec::new(), Vec::new()),
-            Reach::Acts => {
+            Reach::Acts | Reach::Beyond => {
                 let pinned = known.folders.iter().chain(&known.pointers).cloned().collect();
                 (pinned, git(&["hooks", "config", "config.worktree", "commondir"]))
             }

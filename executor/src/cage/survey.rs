@@ -4,7 +4,8 @@ use std::io::{self, BufReader, Read};
 use std::os::unix::net::UnixStream;
 
 use super::channel::{hear, say};
-use super::policy::{Answer, Found, Part};
+use super::errand::Answer;
+use super::policy::{Found, Part};
 use super::{capabilities, fence, namespaces, syscalls};
 
 /// Answers with what was found, and then waits until nobody listens any more. What this process holds is left to those

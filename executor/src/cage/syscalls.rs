@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use libc::c_long;
+use rustix::process::{Pid, getpgid};
 use seccompiler::{
     BpfProgram, Error, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch, apply_filter,
@@ -10,6 +11,7 @@ use seccompiler::{
 use tandem_shared::settings::Network;
 
 use super::policy::Policy;
+use crate::descent::parent_of;
 
 /// Refused whatever the arguments: looking into other processes, mounts, new kernels, keys of the kernel.
 const REFUSED: &[c_long] = &[
@@ -100,20 +102,23 @@ fn refused(policy: &Policy) -> Result<Rules, Error> {
     let typed = TERMINAL_INPUT.iter().map(|call| rule([condition(1, SeccompCmpOp::Eq, *call)?]));
     rules.insert(libc::SYS_ioctl, typed.collect::<Result<_, Error>>()?);
     rules.insert(libc::SYS_socket, sockets(policy)?);
-    spare_parent(&mut rules)?;
+    spare_parents(&mut rules)?;
     // A pair of sockets leads nowhere else.
     let strange = FAMILIES.iter().map(|family| is_not(*family)).collect::<Result<Vec<_>, Error>>()?;
     rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(strange)?]);
     Ok(rules)
 }
 
-/// No signal goes to tandem itself, to its group, or to everybody. Servers of earlier commands can still be ended.
-fn spare_parent(rules: &mut Rules) -> Result<(), Error> {
+/// No signal goes to the keeper, to tandem itself, to their groups, or to everybody. Newer kernels let none out of the
+/// command's own processes in any case.
+fn spare_parents(rules: &mut Rules) -> Result<(), Error> {
     let everybody = -1;
     let mut spared = vec![rule([is(everybody)?])?];
-    if let Some(parent) = rustix::process::getppid() {
+    let keeper = rustix::process::getppid();
+    let tandem = keeper.and_then(|keeper| Pid::from_raw(parent_of(keeper.as_raw_nonzero().get())?));
+    for parent in keeper.into_iter().chain(tandem) {
         let own = parent.as_raw_nonzero().get();
-        let group = rustix::process::getpgid(Some(parent)).map_or(own, |group| group.as_raw_nonzero().get());
+        let group = getpgid(Some(parent)).map_or(own, |group| group.as_raw_nonzero().get());
         for process in [own, -group] {
             spared.push(rule([is(process)?])?);
         }

@@ -3,6 +3,8 @@
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Child;
 
+use crate::descent::{self, Left};
+
 /// The command's process group; killed when it is dropped before the command has ended.
 pub struct Group(Option<Pid>);
 
@@ -19,6 +21,11 @@ impl Group {
             // It may be gone already, which is as well.
             let _ = kill_process_group(group, signal);
         }
+    }
+
+    /// Who is in it, the child included.
+    pub fn left(&self) -> Vec<Left> {
+        self.0.map(|group| descent::in_group(group.as_raw_nonzero().get())).unwrap_or_default()
     }
 
     /// Leaves it to itself.

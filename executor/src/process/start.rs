@@ -11,16 +11,14 @@ use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::interrupt::Interrupt;
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
-use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::group::Group;
 use super::hold::Hold;
-use super::tree;
-use crate::cage::{Answer, Cage, Errand, LAUNCH, Repositories, Watch, hear, say};
+use super::kept::Kept;
+use crate::cage::{Cage, Errand, LAUNCH, Repositories, Start, Watch, say};
 use crate::environment::Environment;
 use crate::reach::Reach;
 
@@ -42,14 +40,10 @@ const SETTING_UP: Duration = Duration::from_secs(20);
 
 /// A command that was started.
 pub struct Started<'a> {
-    /// Its process.
-    pub child: Child,
+    /// It, with all that it starts.
+    pub kept: Kept,
     /// Its output and errors: one pipe for both, so that errors stand where they came.
     pub pipe: pipe::Receiver,
-    /// Its process group.
-    pub group: Group,
-    /// Tells what it starts from everything else.
-    pub mark: String,
     /// Whether a cage holds it.
     pub caged: Caged,
     /// When it was started.
@@ -80,22 +74,22 @@ pub async fn begin<'a>(
     let watching = watch(hold, workspace).await?;
     let known = watching.as_ref().map(Watching::repositories).unwrap_or_default();
     let errand = hold.cage.errand(command, hold.reach, workspace.root(), &known)?;
-    let caged = if errand.is_some() { Caged::Yes } else { Caged::No };
+    let is_caged = errand.as_ref().is_some_and(|(_, start)| start.policy.is_some());
+    let caged = if is_caged { Caged::Yes } else { Caged::No };
     let since = Instant::now();
-    let Spawned { child, pipe, mark, launcher } =
-        spawn(command, workspace, hold.env, errand).map_err(|error| {
-            ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
-        })?;
-    let group = Group::of(&child);
-    if let Some(launcher) = launcher {
-        begun(launcher, interrupt).await?;
-    }
-    Ok(Started { child, pipe, group, mark, caged, since, watching })
+    let (mut kept, pipe) = spawn(command, workspace, hold.env, errand).map_err(|error| {
+        ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
+    })?;
+    begun(&mut kept, interrupt).await?;
+    Ok(Started { kept, pipe, caged, since, watching })
 }
 
 /// A look at what git runs, where the command might change it.
-async fn watch<'a>(hold: Hold<'a>, workspace: &Workspace) -> Result<Option<Watching<'a>>, ToolError> {
-    if !hold.cage.is_on() || hold.reach == Reach::Looks {
+///
+/// # Errors
+/// When the look was cut off.
+pub async fn watch<'a>(hold: Hold<'a>, workspace: &Workspace) -> Result<Option<Watching<'a>>, ToolError> {
+    if !hold.cage.is_on() || hold.reach != Reach::Acts {
         return Ok(None);
     }
     let root = workspace.root().to_owned();
@@ -128,15 +122,7 @@ impl Drop for Watching<'_> {
     }
 }
 
-/// A process, with the line to its launcher, which closes when the command begins.
-struct Spawned {
-    child: Child,
-    pipe: pipe::Receiver,
-    mark: String,
-    launcher: Option<UnixStream>,
-}
-
-/// Starts `command`, in a cage if there is an errand for its launcher.
+/// Starts `command`, by a keeper if there is an errand for one.
 ///
 /// # Errors
 /// When the system says no.
@@ -144,24 +130,23 @@ fn spawn(
     command: &str,
     workspace: &Workspace,
     env: &Environment,
-    errand: Option<(PathBuf, Errand)>,
-) -> io::Result<Spawned> {
+    errand: Option<(PathBuf, Start)>,
+) -> io::Result<(Kept, pipe::Receiver)> {
     let (reader, writer) = io::pipe()?;
-    let mark = tree::mark();
-    let (mut process, launcher) = match errand {
+    let (mut process, line) = match errand {
         None => {
             let mut shell = Command::new("sh");
             shell.arg("-c").arg(command).stdin(Stdio::null());
             (shell, None)
         }
-        Some((program, errand)) => {
+        Some((program, start)) => {
             let (ours, theirs) = StdUnixStream::pair()?;
             // Much less than a socket holds, so that nobody waits.
-            say(&ours, &errand.to_message())?;
-            let mut launcher = Command::new(program);
-            launcher.arg(LAUNCH).stdin(OwnedFd::from(theirs));
+            say(&ours, &Errand::Keep(start).to_message())?;
+            let mut keeper = Command::new(program);
+            keeper.arg(LAUNCH).stdin(OwnedFd::from(theirs));
             ours.set_nonblocking(true)?;
-            (launcher, Some(UnixStream::from_std(ours)?))
+            (keeper, Some(UnixStream::from_std(ours)?))
         }
     };
     process
@@ -169,36 +154,33 @@ fn spawn(
         .env_clear()
         .envs(env.variables.iter().map(|(name, value)| (name, value)))
         .envs(QUIET.iter().copied())
-        .env(tree::VARIABLE, &mark)
         .stdout(writer.try_clone()?)
         .stderr(writer)
         .process_group(0);
     let child = process.spawn()?;
-    let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
-    Ok(Spawned { child, pipe, mark, launcher })
+    let kept = match line {
+        Some(line) => Kept::by_keeper(child, line),
+        None => Kept::by_group(child),
+    };
+    Ok((kept, pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?))
 }
 
-/// Waits until the launcher has become the command, which closes the line without a word.
+/// Waits until the command has begun.
 ///
 /// # Errors
 /// When the cage could not be set up.
-async fn begun(mut launcher: UnixStream, interrupt: &Interrupt) -> Result<(), ToolError> {
-    let mut said = Vec::new();
+async fn begun(kept: &mut Kept, interrupt: &Interrupt) -> Result<(), ToolError> {
     let heard = async {
         tokio::select! {
             // What follows looks at the interrupt first.
-            () = interrupt.raised() => Ok(0),
-            heard = launcher.read_to_end(&mut said) => heard,
+            () = interrupt.raised() => Ok(()),
+            begun = kept.begun() => begun,
         }
     };
     let why = match timeout(SETTING_UP, heard).await {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(why)) => why,
         Err(_) => "it took too long".to_owned(),
-        Ok(Err(error)) => error.to_string(),
-        Ok(Ok(_)) if said.is_empty() => return Ok(()),
-        Ok(Ok(_)) => match hear(&mut said.as_slice()).ok().as_ref().and_then(Answer::of_message) {
-            Some(Answer::Failed(why)) => why,
-            _ => "its launcher did not say why".to_owned(),
-        },
     };
     Err(ToolError::new(
         ErrorKind::Io,

@@ -5,9 +5,9 @@ use serde::Deserialize;
 use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::person::Effect;
 
-use crate::cx::{EffectCx, WriteCx};
+use crate::cx::{EffectCx, Ran, WriteCx};
 use crate::jobs::Opening;
-use crate::process::{End, Ended, Left, Leftovers, Limits};
+use crate::process::{End, Ended, Leftovers, Limits};
 use crate::reach::Reach;
 use crate::shell::{self, Judgement, Place, Rules};
 use crate::tool::WriteTool;
@@ -58,28 +58,29 @@ impl WriteTool for RunCommand {
         let root = cx.look().read().workspace.root().to_owned();
         let looks = shell::judge(&args.command, &Rules::default(), Place { root: &root }) == Judgement::Looks;
         let reach = if looks { Reach::Looks } else { Reach::Acts };
-        let (ended, changes) = match run(&cx, limits, reach).await {
-            Ok(done) => done,
+        let ran = match run(&cx, limits, reach).await {
+            Ok(ran) => ran,
             Err(error) => return error.into(),
         };
-        let changed = changed_files(&changes) + &ended.of_cage();
-        match outcome(&ended, &limits, shown, &changed) {
-            Outcome::Ok(output) if !looks => {
-                Outcome::Ok(changes.into_iter().fold(output.with(Artifact::MayHaveChanged), ToolOutput::with))
-            }
+        let further = still_running(&ran) + &changed_files(&ran.changes) + &ran.ended.of_cage();
+        match outcome(&ran.ended, &limits, shown, &further) {
+            Outcome::Ok(output) if !looks => Outcome::Ok(
+                ran.changes.into_iter().fold(output.with(Artifact::MayHaveChanged), ToolOutput::with),
+            ),
             outcome => outcome,
         }
     }
 }
 
 /// Runs the command; one that the cage seems to have kept from its work is offered a run outside it.
-async fn run(cx: &WriteCx, limits: Limits, reach: Reach) -> Result<(Ended, Vec<Artifact>), ToolError> {
-    let (ended, changes) = cx.run_command(limits, reach).await?;
-    let Some(hindrance) = ended.hindrance else { return Ok((ended, changes)) };
-    match cx.run_outside_the_cage(limits, hindrance).await? {
-        Some((outside, further)) => Ok((outside, changes.into_iter().chain(further).collect())),
-        None => Ok((ended, changes)),
+async fn run(cx: &WriteCx, limits: Limits, reach: Reach) -> Result<Ran, ToolError> {
+    let mut ran = cx.run_command(limits, reach).await?;
+    let Some(hindrance) = ran.ended.hindrance else { return Ok(ran) };
+    if let Some(outside) = cx.run_outside_the_cage(limits, hindrance).await? {
+        let changes = ran.changes.into_iter().chain(outside.changes).collect();
+        ran = Ran { changes, ..outside };
     }
+    Ok(ran)
 }
 
 /// Characters of output that are kept in memory; the loop shows a part of them and keeps the whole in a blob.
@@ -109,19 +110,11 @@ fn started(opening: &Opening) -> Outcome {
     }
 }
 
-/// Processes that a command left behind, for the model.
-fn still_running(left: &[Left]) -> String {
-    match left {
-        [] => String::new(),
-        left => {
-            let named: Vec<String> =
-                left.iter().take(NAMED).map(|one| format!("{} ({})", one.name, one.pid)).collect();
-            format!(
-                "\n[still running in the background, until the session ends: {}; what they print from now on is lost]",
-                named.join(", ")
-            )
-        }
-    }
+/// What a command left running, for the model.
+fn still_running(ran: &Ran) -> String {
+    let Some(job) = ran.job else { return String::new() };
+    let named: Vec<&str> = ran.ended.left.iter().take(NAMED).map(|one| one.name.as_str()).collect();
+    format!("\n[still running as job {job}: {}; job_stop ends it]", named.join(", "))
 }
 
 /// Files that are named to the model.
@@ -144,7 +137,7 @@ fn changed_files(changes: &[Artifact]) -> String {
     }
 }
 
-fn outcome(ended: &Ended, limits: &Limits, shown: usize, changed: &str) -> Outcome {
+fn outcome(ended: &Ended, limits: &Limits, shown: usize, further: &str) -> Outcome {
     let how = ended.by.in_words(limits);
     let output = ended.output.trim_end_matches('\n');
     let said =
@@ -155,25 +148,24 @@ fn outcome(ended: &Ended, limits: &Limits, shown: usize, changed: &str) -> Outco
                 "" => "The command succeeded (exit code 0) and printed nothing.".to_owned(),
                 output => format!("{output}\n[exit code 0]"),
             };
-            text.push_str(&still_running(&ended.left));
-            text.push_str(changed);
+            text.push_str(further);
             Outcome::Ok(ToolOutput::text(text).from_source("command").at_most(shown))
         }
         End::Exit(_) | End::Signal(_) => {
-            ToolError::new(ErrorKind::CommandFailed, format!("The command {how}. {said}{changed}")).from_source("command").into()
+            ToolError::new(ErrorKind::CommandFailed, format!("The command {how}. {said}{further}")).from_source("command").into()
         }
         End::Idle | End::TooLong => ToolError::new(
             ErrorKind::Timeout,
             format!(
                 "The command {how}, with every process that it started. It may have done a part of its work. Nothing \
-                 can answer a question that it asks. If it is only slow, give a larger timeout (at most {} s). {said}{changed}",
+                 can answer a question that it asks. If it is only slow, give a larger timeout (at most {} s). {said}{further}",
                 limits.absolute.as_secs()
             ),
         )
         .from_source("command")
         .into(),
         End::Interrupted => Outcome::Interrupted(format!(
-            "The command {how}, with every process that it started. It may have done a part of its work. {said}{changed}"
+            "The command {how}, with every process that it started. It may have done a part of its work. {said}{further}"
         )),
     }
 }
