@@ -244,6 +244,14 @@ pub enum Sessions {
         /// Its id or the beginning of it.
         id: String,
     },
+    /// Writes an output of a session to standard output, byte for byte as it was kept.
+    Output {
+        /// The session's id or the beginning of it.
+        id: String,
+        /// The output's id, as it stands where the output was cut (`recall("…")`).
+        #[arg(value_name = "OUTPUT")]
+        output: String,
+    },
     /// Deletes a session.
     Delete {
         /// Its id or the beginning of it.

@@ -19,7 +19,7 @@ use crate::environment::Environment;
 use crate::file::{self, Found};
 use crate::gate::Grant;
 use crate::jobs::{Jobs, Opening};
-use crate::process::{self, Behind, Ended, Hold, Limits};
+use crate::process::{self, Behind, Ended, Hold, Keeping, Limits};
 use crate::reach::Reach;
 
 /// Hears what the command of a call prints: the call's id, and whole lines.
@@ -46,6 +46,13 @@ pub struct Surroundings {
     pub env: Arc<Environment>,
     /// What holds commands.
     pub cage: Arc<Cage>,
+}
+
+impl Surroundings {
+    /// Where long outputs of commands are kept.
+    fn keeping(&self) -> Keeping {
+        Keeping::new(&self.read.archive, &self.commands, &self.env)
+    }
 }
 
 /// What a tool may look at to say what a call would do. Cheap to clone.
@@ -298,7 +305,9 @@ impl WriteCx {
         let around = &self.cx.around;
         let id = &self.grant.call().id;
         let tell = |text: &str| (around.output)(id, text);
-        let hold = Hold { env: &around.env, cage: &around.cage, reach, tell: Some(&tell) };
+        let keeping = around.keeping();
+        let hold =
+            Hold { env: &around.env, cage: &around.cage, reach, tell: Some(&tell), keeping: Some(&keeping) };
         let run = process::run(command, &read.workspace, limits, hold, &read.interrupt);
         if reach == Reach::Looks {
             let (ended, behind) = run.await?;
@@ -366,7 +375,14 @@ impl WriteCx {
             return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
         };
         let around = &self.cx.around;
-        let hold = Hold { env: &around.env, cage: &around.cage, reach: Reach::Acts, tell: None };
+        let keeping = around.keeping();
+        let hold = Hold {
+            env: &around.env,
+            cage: &around.cage,
+            reach: Reach::Acts,
+            tell: None,
+            keeping: Some(&keeping),
+        };
         around.jobs.start(command, &around.read.workspace, hold, &around.read.interrupt).await
     }
 }

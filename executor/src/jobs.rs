@@ -11,19 +11,18 @@ use tandem_shared::interrupt::Interrupt;
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe;
 use tokio::sync::oneshot::{Receiver, Sender};
 use tokio::time::{sleep, timeout};
 
 use crate::cage::Watch;
 use crate::environment::Environment;
-use crate::process::{self, Behind, Capture, End, Hold, Started, Watching};
+use crate::process::{self, Behind, End, Hold, Piece, Recording, Started, Watching};
 
 /// How long the output of a job is listened to when it starts.
 const START_UP: Duration = Duration::from_secs(20);
 /// Silence after which a job that said something counts as started.
 const QUIET: Duration = Duration::from_secs(3);
-/// Characters of a job's output that are kept, head and tail.
+/// Characters of a job's output that are kept, head and tail, where nothing else is.
 const KEPT: usize = 100_000;
 /// How long a job has to end by itself when it is stopped.
 const GRACE: Duration = Duration::from_secs(2);
@@ -41,7 +40,7 @@ struct Job {
 }
 
 struct Running {
-    capture: Capture,
+    recording: Recording,
     heard: Instant,
     end: Option<String>,
     stop: Option<Sender<()>>,
@@ -73,12 +72,13 @@ impl Jobs {
         let Started { kept, pipe, watching, .. } =
             process::begin(command, workspace, hold, interrupt).await?;
         let watch = watching.and_then(Watching::into_watch);
-        let (id, shared) = self.add(command, Listener { behind: Behind { kept, pipe }, ended: None, watch });
+        let listener = Listener { behind: Behind { kept, pipe }, ended: None, watch };
+        let (id, shared) = self.add(command, listener, hold);
         let began = Instant::now();
         while began.elapsed() < START_UP && !interrupt.is_raised() {
             let (ended, quiet, said) = {
                 let running = lock(&shared);
-                (running.end.is_some(), running.heard.elapsed(), !running.capture.is_empty())
+                (running.end.is_some(), running.heard.elapsed(), !running.recording.is_empty())
             };
             if ended || (said && quiet >= QUIET) {
                 break;
@@ -86,7 +86,7 @@ impl Jobs {
             sleep(Duration::from_millis(50)).await;
         }
         let running = lock(&shared);
-        Ok(Opening { id, output: hold.env.mask(running.capture.text()), end: running.end.clone() })
+        Ok(Opening { id, output: hold.env.mask(running.recording.text()), end: running.end.clone() })
     }
 
     /// Takes over what `command`, which ended with `end`, left running, and answers with the number of the job.
@@ -102,13 +102,13 @@ impl Jobs {
         hold: Hold<'_>,
     ) -> Result<u32, ToolError> {
         let watch = process::watch(hold, workspace).await?.and_then(Watching::into_watch);
-        Ok(self.add(command, Listener { behind, ended: Some(end), watch }).0)
+        Ok(self.add(command, Listener { behind, ended: Some(end), watch }, hold).0)
     }
 
-    fn add(&self, command: &str, listener: Listener) -> (u32, Arc<Mutex<Running>>) {
+    fn add(&self, command: &str, listener: Listener, hold: Hold<'_>) -> (u32, Arc<Mutex<Running>>) {
         let (stop, stopped) = tokio::sync::oneshot::channel();
-        let running =
-            Running { capture: Capture::new(KEPT), heard: Instant::now(), end: None, stop: Some(stop) };
+        let recording = Recording::new(hold.keeping.cloned(), KEPT);
+        let running = Running { recording, heard: Instant::now(), end: None, stop: Some(stop) };
         let shared = Arc::new(Mutex::new(running));
         let task = tokio::spawn(listener.listen(shared.clone(), stopped));
         let mut jobs = self.lock();
@@ -133,7 +133,7 @@ impl Jobs {
     pub fn output(&self, id: u32, env: &Environment) -> Option<(String, Option<String>)> {
         let jobs = self.lock();
         let running = lock(&jobs.get(&id)?.shared);
-        Some((env.mask(running.capture.text()), running.end.clone()))
+        Some((env.mask(running.recording.text()), running.end.clone()))
     }
 
     /// Stops a job with everything that it started, and waits for its end. `None` when there is no such job.
@@ -196,6 +196,7 @@ impl Behind {
         mut stopped: Receiver<()>,
     ) -> String {
         let mut open = true;
+        let mut buffer = vec![0; 64 * 1024];
         let how = loop {
             let kept = &mut self.kept;
             let next = async {
@@ -208,7 +209,9 @@ impl Behind {
                 }
             };
             tokio::select! {
-                heard = hear(&mut self.pipe, shared), if open => open = heard,
+                count = self.pipe.read(&mut buffer), if open => {
+                    open = take(&buffer, count.unwrap_or_default(), shared).await;
+                }
                 next = next => match next {
                     Ok(Some(end)) => ended = Some(end),
                     Ok(None) => break ended.map_or_else(|| "ended".to_owned(), End::plainly),
@@ -223,22 +226,40 @@ impl Behind {
         };
         self.kept.end().await;
         // Its last words are in the pipe, which nobody holds any more.
-        let _ = timeout(GRACE, async { while hear(&mut self.pipe, shared).await {} }).await;
+        let _ = timeout(GRACE, async {
+            loop {
+                let count = self.pipe.read(&mut buffer).await.unwrap_or_default();
+                if !take(&buffer, count, shared).await {
+                    break;
+                }
+            }
+        })
+        .await;
+        let piece = lock(shared).recording.finish();
+        keep(piece, shared).await;
         how
     }
 }
 
-/// The next bytes of a job; whether there can be more.
-async fn hear(pipe: &mut pipe::Receiver, shared: &Mutex<Running>) -> bool {
-    let mut buffer = Vec::with_capacity(16 * 1024);
-    match pipe.read_buf(&mut buffer).await {
-        Ok(0) | Err(_) => false,
-        Ok(_) => {
+/// The next bytes of a job, `count` of them in `buffer`; whether there can be more.
+async fn take(buffer: &[u8], count: usize, shared: &Mutex<Running>) -> bool {
+    let bytes = buffer.get(..count).filter(|bytes| !bytes.is_empty());
+    if let Some(bytes) = bytes {
+        let piece = {
             let mut running = lock(shared);
-            running.capture.push(&buffer);
             running.heard = Instant::now();
-            true
-        }
+            running.recording.push(bytes)
+        };
+        keep(piece, shared).await;
+    }
+    bytes.is_some()
+}
+
+async fn keep(piece: Option<Piece>, shared: &Mutex<Running>) {
+    if let Some(piece) = piece
+        && let Err(why) = piece.keep().await
+    {
+        lock(shared).recording.lost(why);
     }
 }
 

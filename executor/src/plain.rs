@@ -18,6 +18,7 @@ pub fn command_settings() -> CommandSettings {
         hidden: Vec::new(),
         max_memory_mb: 0,
         max_processes: 0,
+        max_output_mb: 256,
         max_file_mb: 0,
         max_cpu_s: 0,
     }

@@ -6,6 +6,7 @@ mod group;
 mod hold;
 mod kept;
 mod limits;
+mod recording;
 mod start;
 mod stream;
 
@@ -20,12 +21,12 @@ use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::time::{sleep, timeout};
 
-pub use capture::Capture;
 pub use end::End;
 pub use group::Group;
 pub use hold::Hold;
 pub use kept::Kept;
 pub use limits::{Leftovers, Limits};
+pub use recording::{Keeping, Piece, Recording};
 pub use start::{Caged, Started, Watching, begin, watch};
 
 use crate::cage::{Cage, Hindrance};
@@ -39,7 +40,8 @@ use stream::Stream;
 pub struct Ended {
     /// Why.
     pub by: End,
-    /// Output and errors in the order they came, head and tail, without terminal control sequences.
+    /// Output and errors in the order they came, without terminal control sequences; of a long one head and tail, with the id
+    /// of the whole.
     pub output: String,
     /// How long it ran.
     pub duration: Duration,
@@ -99,8 +101,10 @@ pub async fn run(
     };
     let Started { mut kept, mut pipe, caged, since: started, watching } =
         begin(command, workspace, hold, interrupt).await?;
-    let mut listener =
-        Listener { capture: Capture::new(limits.output_chars), stream: Stream::new(hold.tell, hold.env) };
+    let mut listener = Listener {
+        recording: Recording::new(hold.keeping.cloned(), limits.output_chars),
+        stream: Stream::new(hold.tell, hold.env),
+    };
     let by = follow(&mut kept, &mut pipe, &mut listener, limits, interrupt).await.map_err(failed)?;
     if matches!(by, End::Idle | End::TooLong | End::Interrupted) {
         kept.ask_to_end();
@@ -131,8 +135,7 @@ pub async fn run(
         }
         _ => Some(Behind { kept, pipe }),
     };
-    listener.stream.finish();
-    let output = hold.env.mask(listener.capture.text());
+    let output = hold.env.mask(listener.finish().await);
     let is_failure = matches!(by, End::Exit(1..) | End::Signal(_)) && caged == Caged::Yes;
     let hindrance = is_failure.then(|| Hindrance::in_output(&output, hold.cage.network())).flatten();
     let put_back = match watching.and_then(Watching::into_watch) {
@@ -153,6 +156,7 @@ pub async fn look(
     limits: Limits,
     env: &Environment,
     cage: &Cage,
+    keeping: Option<&Keeping>,
     interrupt: &Interrupt,
 ) -> Result<Ended, ToolError> {
     if !cage.is_on() || !cage.found().confines() {
@@ -161,20 +165,37 @@ pub async fn look(
             "The command was not run: there is no cage on this system that would hold it to looking only.",
         ));
     }
-    let hold = Hold { env, cage, reach: Reach::Looks, tell: None };
+    let hold = Hold { env, cage, reach: Reach::Looks, tell: None, keeping };
     Ok(run(command, workspace, Limits { leftovers: Leftovers::Kill, ..limits }, hold, interrupt).await?.0)
 }
 
-/// Hears the output: keeps some of it, and passes it on.
+/// Hears the output: keeps it, and passes it on.
 struct Listener<'a> {
-    capture: Capture,
+    recording: Recording,
     stream: Stream<'a>,
 }
 
 impl Listener<'_> {
-    fn push(&mut self, bytes: &[u8]) {
-        self.capture.push(bytes);
+    async fn push(&mut self, bytes: &[u8]) {
         self.stream.push(bytes);
+        let piece = self.recording.push(bytes);
+        self.keep(piece).await;
+    }
+
+    async fn keep(&mut self, piece: Option<Piece>) {
+        if let Some(piece) = piece
+            && let Err(why) = piece.keep().await
+        {
+            self.recording.lost(why);
+        }
+    }
+
+    /// What a model is shown of all that came.
+    async fn finish(mut self) -> String {
+        let piece = self.recording.finish();
+        self.keep(piece).await;
+        self.stream.finish();
+        self.recording.text()
     }
 }
 
@@ -200,7 +221,7 @@ async fn follow(
             read = pipe.read(&mut buffer), if open => match read? {
                 0 => open = false,
                 count => {
-                    listener.push(buffer.get(..count).unwrap_or_default());
+                    listener.push(buffer.get(..count).unwrap_or_default()).await;
                     idle.as_mut().reset(tokio::time::Instant::now() + limits.idle);
                 }
             },
@@ -216,7 +237,7 @@ async fn drain(pipe: &mut pipe::Receiver, listener: &mut Listener<'_>) -> io::Re
     loop {
         match pipe.read(&mut buffer).await? {
             0 => return Ok(()),
-            count => listener.push(buffer.get(..count).unwrap_or_default()),
+            count => listener.push(buffer.get(..count).unwrap_or_default()).await,
         }
     }
 }

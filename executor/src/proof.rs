@@ -84,7 +84,7 @@ pub async fn run_check(
             0,
         );
     }
-    let hold = Hold { env, cage, reach: Reach::Acts, tell: None };
+    let hold = Hold { env, cage, reach: Reach::Acts, tell: None, keeping: None };
     match process::run(command, workspace, limits, hold, interrupt).await {
         Ok((ended, _)) => {
             let of_cage = ended.of_cage();

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tandem_shared::call::{ErrorKind, Outcome, ToolError, ToolOutput};
+use tandem_shared::plain_text::plain;
 use tandem_shared::tool::{ReadCx, ReadTool};
 
 use crate::off_thread::off_thread;
@@ -37,7 +38,7 @@ impl ReadTool for Recall {
 fn recall(args: &RecallArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     let id = args.id.trim();
     let (first, last) = page::line_range(args.start_line, args.end_line)?;
-    let Some(text) = cx.archive.recall(id) else {
+    let Some(output) = cx.archive.recall(id) else {
         return Err(ToolError::new(
             ErrorKind::PathNotFound,
             format!(
@@ -49,7 +50,7 @@ fn recall(args: &RecallArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
     // An output may be one enormous line, so a line is bounded by the page alone.
     let limits = &cx.limits;
     let bounds = Bounds { lines: limits.read_lines, bytes: limits.read_bytes, line_chars: limits.read_bytes };
-    let scanned = page::scan(text.as_bytes(), first..=last, bounds)
+    let scanned = page::scan(output, first..=last, bounds)
         .map_err(|error| ToolError::new(ErrorKind::Io, format!("{id} cannot be read: {error}.")))?;
     let page = match scanned {
         Content::Text(page) => page,
@@ -64,7 +65,8 @@ fn recall(args: &RecallArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
         return Err(ToolError::new(ErrorKind::InvalidArguments, text));
     }
     let reached = first + page.lines.len().saturating_sub(1);
-    let mut text = page.lines.join("\n");
+    let lines: Vec<String> = page.lines.iter().map(|line| plain(line)).collect();
+    let mut text = lines.join("\n");
     if reached < page.total || first > 1 {
         let advice = match reached < page.total.min(last) {
             true => format!("; go on with start_line {}", reached + 1),

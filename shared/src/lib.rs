@@ -5,6 +5,7 @@
 pub mod role;
 pub mod digest;
 pub mod secret;
+pub mod plain_text;
 pub mod workspace;
 pub mod interrupt;
 pub mod person;

@@ -205,6 +205,8 @@ pub struct CommandSettings {
     pub max_memory_mb: u64,
     /// Processes that may run for a caged command; 0 is no limit.
     pub max_processes: u64,
+    /// Megabytes of a command's output that are kept to be read back; of more, head and tail.
+    pub max_output_mb: u64,
     /// Megabytes that a caged command may write to one file; 0 is no limit.
     pub max_file_mb: u64,
     /// Seconds of computing for each process of a caged command; 0 is no limit.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::io::Read;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -124,10 +125,24 @@ pub struct ReadLimits {
     pub match_chars: usize,
 }
 
-/// Earlier outputs of the session, by id.
+/// The outputs of the session, by id, and where a long one goes while it comes.
 pub trait Archive: Send + Sync {
-    /// The whole text behind `id`: a call's id, or that of an offloaded output.
-    fn recall(&self, id: &str) -> Option<String>;
+    /// The whole text behind `id`, as it was kept: a call's id, or that of an output that was cut or cleared.
+    fn recall<'a>(&'a self, id: &str) -> Option<Box<dyn Read + 'a>>;
+
+    /// An id for an output that is going to be kept piece by piece; `None` where nothing is kept.
+    fn new_output(&self) -> Option<String> {
+        None
+    }
+
+    /// Keeps the next piece of an output; the first one has the number 0. Blocks.
+    ///
+    /// # Errors
+    /// Why it could not be kept.
+    fn keep(&self, id: &str, piece: u32, bytes: &[u8]) -> Result<(), String> {
+        let _ = (piece, bytes);
+        Err(format!("nothing is kept of {id} here"))
+    }
 }
 
 /// The read tools by name: the planner's whole toolbox, and part of the executor's.

@@ -5,7 +5,7 @@ use tandem_shared::store::SessionStore;
 
 use crate::cli::{OutputFormat, Sessions};
 use crate::exit::Exit;
-use crate::front::{say, tell, words};
+use crate::front::{say, say_bytes, tell, words};
 use crate::machine;
 use crate::scene::{Failure, Scene};
 
@@ -44,6 +44,15 @@ pub fn run(scene: &Scene, what: Sessions) -> Result<Exit, Failure> {
         Sessions::Export { id } => {
             for entry in SessionStore::read(&folder, &scene.session_id(Some(&id))?)? {
                 say(&format!("{}\n", serde_json::to_string(&entry).map_err(not_written)?));
+            }
+        }
+        Sessions::Output { id, output } => {
+            let id = scene.session_id(Some(&id))?;
+            if !SessionStore::output(&folder, &id, &output, say_bytes)? {
+                let text = format!(
+                    "the session {id} has no output {output:?}; its ids stand where outputs were cut"
+                );
+                return Err(Failure::new(text, Exit::NotCompleted));
             }
         }
         Sessions::Delete { id } => {

@@ -189,7 +189,7 @@ impl Journal for ByHand {
 struct NoArchive;
 
 impl Archive for NoArchive {
-    fn recall(&self, _: &str) -> Option<String> {
+    fn recall<'a>(&'a self, _: &str) -> Option<Box<dyn std::io::Read + 'a>> {
         None
     }
 }

@@ -16,7 +16,7 @@ enum When {
 }
 
 /// The sections and settings, what they could do, and when.
-const PROTECTED: [(&[&str], When, &str); 19] = [
+const PROTECTED: [(&[&str], When, &str); 20] = [
     (&["providers"], When::Set, "decides where your code and your keys are sent, or runs a command"),
     (&["environment"], When::Set, "decides where your code and your keys are sent"),
     (&["commands", "env"], When::Set, "decides what programs commands find and load"),
@@ -31,6 +31,7 @@ const PROTECTED: [(&[&str], When, &str); 19] = [
     (&["commands", "hidden"], When::Set, "decides which of your keys commands can read"),
     (&["commands", "max_memory_mb"], When::Above, "lifts your own limit"),
     (&["commands", "max_processes"], When::Above, "lifts your own limit"),
+    (&["commands", "max_output_mb"], When::Above, "lifts your own limit"),
     (&["commands", "max_file_mb"], When::Above, "lifts your own limit"),
     (&["commands", "max_cpu_s"], When::Above, "lifts your own limit"),
     (

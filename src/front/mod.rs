@@ -19,5 +19,5 @@ pub use json::{EVENTS_SCHEMA, Json, StreamJson};
 pub use line_session::{Opening, line_session};
 pub use lines::Lines;
 pub use show::{Show, Teller};
-pub use terminal::{is_interactive, lost_output, say, tell};
+pub use terminal::{is_interactive, lost_output, say, say_bytes, tell};
 pub use text::{Answers, Text};

@@ -8,8 +8,13 @@ static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Writes a result to standard output.
 pub fn say(text: &str) {
+    say_bytes(text.as_bytes());
+}
+
+/// The same of what need not be text.
+pub fn say_bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => LOST.store(true, Ordering::Relaxed),
         Ok(()) | Err(_) => {}
     }

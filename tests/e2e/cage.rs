@@ -114,6 +114,7 @@ fn settings() -> CommandSettings {
         hidden: vec!["~/.ssh".to_owned()],
         max_memory_mb: 0,
         max_processes: 0,
+        max_output_mb: 256,
         max_file_mb: 0,
         max_cpu_s: 0,
     }
@@ -341,7 +342,8 @@ fn looking_writes_nothing() {
         let limits = Limits::new(&settings(), None, Leftovers::Kill);
         let command = "ls -d .git; echo x > new; echo x > ~/new; echo x > $TMPDIR/new && cat $TMPDIR/new";
         let looked =
-            block_on(look(command, &workspace, limits, &lab.env(), &lab.cage, &Interrupt::new())).unwrap();
+            block_on(look(command, &workspace, limits, &lab.env(), &lab.cage, None, &Interrupt::new()))
+                .unwrap();
         assert_eq!(looked.by, End::Exit(0), "{looked:?}");
         assert!(looked.output.starts_with(".git\n") && looked.output.ends_with("x\n"), "{looked:?}");
         assert!(!lab.at("root/new").exists() && !lab.at("home/new").exists(), "{held:?}");
@@ -349,7 +351,7 @@ fn looking_writes_nothing() {
     let lab = Lab::new(Held::Free);
     let workspace = Workspace::open(&lab.at("root")).unwrap();
     let limits = Limits::new(&settings(), None, Leftovers::Kill);
-    let looked = block_on(look("true", &workspace, limits, &lab.env(), &lab.cage, &Interrupt::new()));
+    let looked = block_on(look("true", &workspace, limits, &lab.env(), &lab.cage, None, &Interrupt::new()));
     assert!(looked.is_err(), "nothing would hold it to looking");
 }
 

@@ -97,6 +97,18 @@ impl Launch {
         running.wait()
     }
 
+    /// Runs to the end, and answers standard output, which need not be text.
+    pub fn output(self) -> Vec<u8> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tandem"));
+        command
+            .args(&self.args)
+            .env_clear()
+            .envs(self.environment)
+            .current_dir(self.cwd)
+            .stdin(Stdio::null());
+        command.output().expect("it runs").stdout
+    }
+
     /// Begins, with standard input open.
     pub fn spawn(self) -> Running {
         let binary = env!("CARGO_BIN_EXE_tandem");

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use tandem_shared::plain_text::plain;
+
 /// The first and the last bytes of an output.
 pub struct Capture {
     /// Characters of the text.
@@ -24,10 +26,12 @@ impl Capture {
         let room = self.half.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.head.extend_from_slice(first);
-        self.tail.extend(rest);
+        // What would only pass through is left out at once.
+        let skipped = rest.len().saturating_sub(self.half);
+        self.tail.extend(rest.get(skipped..).unwrap_or_default());
         let over = self.tail.len().saturating_sub(self.half);
         self.tail.drain(..over);
-        self.dropped += over as u64;
+        self.dropped += (over + skipped) as u64;
     }
 
     /// Whether nothing came yet.
@@ -35,9 +39,15 @@ impl Capture {
         self.head.is_empty()
     }
 
-    /// The text without control sequences; where it is too long, half its characters from the head, half from the tail.
-    pub fn text(&self) -> String {
-        let tail: Vec<u8> = self.tail.iter().copied().collect();
+    /// The last bytes that are kept.
+    pub fn tail(&self) -> Vec<u8> {
+        self.tail.iter().copied().collect()
+    }
+
+    /// The text without control sequences; where it is too long, half its characters from the head, half from the tail, and
+    /// between them what `gap` says of how much was left out.
+    pub fn text(&self, gap: impl FnOnce(String) -> String) -> String {
+        let tail = self.tail();
         if self.dropped == 0 {
             let text = plain(&String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()));
             let count = text.chars().count();
@@ -47,7 +57,7 @@ impl Capture {
             let (head, tail) = (self.chars / 2, self.chars - self.chars / 2);
             return joined(
                 first(&text, head),
-                &format!("{} characters", count - self.chars),
+                &gap(format!("{} characters", count - self.chars)),
                 last(&text, tail),
             );
         }
@@ -56,14 +66,12 @@ impl Capture {
         let (head, tail) = (first(&head, self.chars / 2), last(&tail, self.chars - self.chars / 2));
         let kept = (head.len() + tail.len()) as u64;
         let all = self.dropped + (self.head.len() + self.tail.len()) as u64;
-        joined(head, &format!("about {} bytes", all.saturating_sub(kept)), tail)
+        joined(head, &gap(format!("about {} bytes", all.saturating_sub(kept))), tail)
     }
 }
 
-fn joined(head: &str, left_out: &str, tail: &str) -> String {
-    format!(
-        "{head}\n[… {left_out} of output left out here; to see them, write the output to a file and read a part of it …]\n{tail}"
-    )
+fn joined(head: &str, gap: &str, tail: &str) -> String {
+    format!("{head}\n[… {gap} …]\n{tail}")
 }
 
 fn first(text: &str, chars: usize) -> &str {
@@ -77,86 +85,16 @@ fn last(text: &str, chars: usize) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// Without escape sequences and control characters; of a line that was overwritten in place, what was left standing.
-pub(super) fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut line = 0;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{1b}' => skip_sequence(&mut chars),
-            '\n' => {
-                out.push(c);
-                line = out.len();
-            }
-            '\r' => {
-                while chars.peek() == Some(&'\r') {
-                    chars.next();
-                }
-                // A return at the end of everything overwrites nothing.
-                if chars.peek().is_some_and(|next| *next != '\n') {
-                    out.truncate(line);
-                }
-            }
-            '\t' => out.push(c),
-            '\u{8}' if out.len() > line => {
-                out.pop();
-            }
-            c if c.is_control() => {}
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match chars.next() {
-        // CSI: up to a byte from @ to ~.
-        Some('[') => {
-            for c in chars.by_ref() {
-                if ('@'..='~').contains(&c) {
-                    break;
-                }
-            }
-        }
-        // OSC, DCS and their kin: up to BEL or ESC \.
-        Some(']' | 'P' | 'X' | '^' | '_') => {
-            while let Some(c) = chars.next() {
-                if c == '\u{7}' {
-                    break;
-                }
-                if c == '\u{1b}' {
-                    chars.next_if_eq(&'\\');
-                    break;
-                }
-            }
-        }
-        // Intermediate bytes, then one more.
-        Some(' '..='/') => {
-            while chars.next_if(|c| (' '..='/').contains(c)).is_some() {}
-            chars.next();
-        }
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn control_sequences_go() {
-        let text =
-            "\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7}a\u{1b}(Bb\u{7}\r\n10%\r\u{1b}[K100%\nabc\u{8}d\r";
-        assert_eq!(plain(text), "red ab\n100%\nabd");
-    }
-
-    #[test]
     fn a_long_output_keeps_head_and_tail() {
         let mut capture = Capture::new(10);
         capture.push("äbcdefghijklmnö".as_bytes());
-        let marker = "\n[… 5 characters of output left out here; to see them, write the output to a file and read a part of it …]\n";
-        assert_eq!(capture.text(), format!("äbcde{marker}klmnö"));
+        let marker = "\n[… 5 characters less …]\n";
+        assert_eq!(capture.text(|left_out| format!("{left_out} less")), format!("äbcde{marker}klmnö"));
     }
 
     #[test]
@@ -167,7 +105,7 @@ mod tests {
         }
         capture.push(b"the end");
         assert!(capture.head.len() + capture.tail.len() <= 80);
-        let marker = "\n[… about 999997 bytes of output left out here; to see them, write the output to a file and read a part of it …]\n";
-        assert_eq!(capture.text(), format!("xxxxx{marker}e end"));
+        let marker = "\n[… about 999997 bytes less …]\n";
+        assert_eq!(capture.text(|left_out| format!("{left_out} less")), format!("xxxxx{marker}e end"));
     }
 }

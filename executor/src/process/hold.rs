@@ -1,5 +1,6 @@
 //! What holds a command.
 
+use super::recording::Keeping;
 use super::stream::Tell;
 use crate::cage::Cage;
 use crate::environment::Environment;
@@ -16,4 +17,6 @@ pub struct Hold<'a> {
     pub reach: Reach,
     /// Who hears what it prints while it runs.
     pub tell: Option<Tell<'a>>,
+    /// Where a long output is kept.
+    pub keeping: Option<&'a Keeping>,
 }

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::capture::plain;
+use tandem_shared::plain_text::plain;
+
 use crate::environment::Environment;
 
 /// Takes whole lines of output.

@@ -26,7 +26,7 @@ fn environment() -> Environment {
 async fn run_in(folder: &std::path::Path, command: &str, limits: Limits, interrupt: &Interrupt) -> Ended {
     let workspace = Workspace::open(folder).unwrap();
     let (cage, env) = (Cage::off(), environment());
-    let hold = Hold { env: &env, cage: &cage, reach: Reach::Acts, tell: None };
+    let hold = Hold { env: &env, cage: &cage, reach: Reach::Acts, tell: None, keeping: None };
     let run = run(command, &workspace, limits, hold, interrupt);
     timeout(NEVER, run).await.expect("the command hung").unwrap().0
 }
@@ -80,7 +80,7 @@ async fn a_background_child_does_not_hold_the_command() {
     let keep = Limits { leftovers: Leftovers::Keep, ..limits(100, 100) };
     let workspace = Workspace::open(folder.path()).unwrap();
     let (cage, env) = (Cage::off(), environment());
-    let hold = Hold { env: &env, cage: &cage, reach: Reach::Acts, tell: None };
+    let hold = Hold { env: &env, cage: &cage, reach: Reach::Acts, tell: None, keeping: None };
     let (ended, behind) =
         run("sleep 600 & echo $!", &workspace, keep, hold, &Interrupt::new()).await.unwrap();
     assert!(lives(&ended.output), "and go on where they are kept");

@@ -85,7 +85,7 @@ impl Journal for Notes {
 struct Empty;
 
 impl Archive for Empty {
-    fn recall(&self, _id: &str) -> Option<String> {
+    fn recall<'a>(&'a self, _: &str) -> Option<Box<dyn std::io::Read + 'a>> {
         None
     }
 }

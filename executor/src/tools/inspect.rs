@@ -11,7 +11,7 @@ use tandem_shared::tool::{ReadCx, ReadTool};
 
 use crate::cage::Cage;
 use crate::environment::Environment;
-use crate::process::{End, Leftovers, Limits, look};
+use crate::process::{End, Keeping, Leftovers, Limits, look};
 use crate::shell::{self, Judgement, Part, Place, Rules, Simple};
 
 /// The tool. Only to be offered where the cage of this system holds a command to looking.
@@ -59,7 +59,10 @@ impl ReadTool for Inspect {
         }
         let shown = self.commands.output_chars;
         let limits = Limits::new(&self.commands, None, Leftovers::Kill);
-        match look(&args.command, &cx.workspace, limits, &self.env, &self.cage, &cx.interrupt).await {
+        let keeping = Keeping::new(&cx.archive, &self.commands, &self.env);
+        match look(&args.command, &cx.workspace, limits, &self.env, &self.cage, Some(&keeping), &cx.interrupt)
+            .await
+        {
             Err(fault) => fault.into(),
             Ok(ended) => {
                 let output = ended.output.trim_end();

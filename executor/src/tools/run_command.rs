@@ -54,7 +54,7 @@ impl WriteTool for RunCommand {
         }
         let settings = cx.look().commands();
         let shown = settings.output_chars;
-        let limits = Limits { output_chars: WHOLE, ..Limits::new(settings, args.timeout, Leftovers::Keep) };
+        let limits = Limits::new(settings, args.timeout, Leftovers::Keep);
         let root = cx.look().read().workspace.root().to_owned();
         let looks = shell::judge(&args.command, &Rules::default(), Place { root: &root }) == Judgement::Looks;
         let reach = if looks { Reach::Looks } else { Reach::Acts };
@@ -82,9 +82,6 @@ async fn run(cx: &WriteCx, limits: Limits, reach: Reach) -> Result<Ran, ToolErro
     }
     Ok(ran)
 }
-
-/// Characters of output that are kept in memory; the loop shows a part of them and keeps the whole in a blob.
-const WHOLE: usize = 1_000_000;
 
 /// What the model reads of a command that goes on in the background.
 fn started(opening: &Opening) -> Outcome {

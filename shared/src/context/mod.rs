@@ -3,10 +3,12 @@
 mod fence;
 mod wire;
 mod measure;
+mod alarms;
 mod offload;
 mod cut;
 mod summary;
 
+pub use alarms::Alarms;
 pub use cut::{CUTTING, due_calls, freed_by};
 pub use fence::fence;
 pub use measure::{BYTES_PER_TOKEN, Window, estimate, request_tokens};

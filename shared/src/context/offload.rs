@@ -1,5 +1,6 @@
 //! Long results: the whole goes to a blob, head and tail and an id stay.
 
+use super::alarms::Alarms;
 use crate::digest::Digest;
 
 /// A long text cut down, with the whole of it to be kept.
@@ -14,26 +15,6 @@ pub struct Preview {
 /// Room for the line with the id and for the fence around the result, in characters.
 const MARK: usize = 300;
 
-/// Words by which a line is taken for one that tells of an error.
-const ALARMING: &[&str] = &[
-    "error",
-    "failed",
-    "failure",
-    "fatal",
-    "panicked",
-    "exception",
-    "traceback",
-    "undefined",
-    "cannot ",
-    "not found",
-    "denied",
-    "assert",
-];
-/// Such lines that are kept out of what is left out.
-const MOST_ALARMING: usize = 10;
-/// Characters of such a line.
-const ALARMING_CHARS: usize = 200;
-
 /// Cuts `text` to at most `limit` characters, two thirds head and a third tail, at line ends where there are any. Of what
 /// is left out, the first lines that look like errors stay. `None` when it is short enough.
 pub fn preview(text: &str, limit: usize) -> Option<Preview> {
@@ -44,7 +25,9 @@ pub fn preview(text: &str, limit: usize) -> Option<Preview> {
     let blob = Digest::of(text);
     let whole = limit.saturating_sub(MARK);
     let middle = text.get(byte_at(text, whole * 2 / 3)..byte_at(text, chars - whole / 3)).unwrap_or_default();
-    let alarming = alarming(middle, whole / 4);
+    let mut alarms = Alarms::default();
+    alarms.look(middle.as_bytes());
+    let alarming = alarms.told("", whole / 4);
     let kept = whole - alarming.chars().count().min(whole);
     let head = byte_at(text, kept * 2 / 3);
     let tail = byte_at(text, chars - kept / 3);
@@ -58,26 +41,6 @@ pub fn preview(text: &str, limit: usize) -> Option<Preview> {
         blob.short()
     );
     Some(Preview { text, blob })
-}
-
-/// The lines of `text` that look like errors, with a line about them, in at most `room` characters.
-fn alarming(text: &str, room: usize) -> String {
-    const HEAD: &str = "[lines of it that look like errors:]\n";
-    let looks = |line: &&str| {
-        let line = line.to_lowercase();
-        ALARMING.iter().any(|word| line.contains(word))
-    };
-    let mut shown = String::new();
-    for line in text.lines().filter(looks).take(MOST_ALARMING) {
-        let cut =
-            line.char_indices().nth(ALARMING_CHARS).map_or(line, |(at, _)| line.get(..at).unwrap_or(line));
-        if HEAD.len() + shown.chars().count() + cut.chars().count() + 8 > room {
-            break;
-        }
-        shown.push_str(cut);
-        shown.push('\n');
-    }
-    if shown.is_empty() { shown } else { format!("{HEAD}{shown}[…]\n") }
 }
 
 fn byte_at(text: &str, chars: usize) -> usize {

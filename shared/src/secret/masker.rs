@@ -47,6 +47,16 @@ impl Masker {
         }
     }
 
+    /// The same of bytes of which not all are text: those that are not stay as they are.
+    pub fn mask_bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut masked = Vec::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            masked.extend_from_slice(self.mask(chunk.valid()).as_bytes());
+            masked.extend_from_slice(chunk.invalid());
+        }
+        masked
+    }
+
     /// Masks in place.
     pub fn clean(&self, text: &mut String) {
         if let Cow::Owned(masked) = self.mask(text) {
@@ -98,6 +108,12 @@ mod tests {
         let text = "import postgres; PASSWORD=postgres u:postgres@h my_postgres=postgresql";
         check(&["postgres"], text, "import postgres; PASSWORD=*** u:***@h my_postgres=postgresql");
         check(&["abcdefghijklmnop"], "an abcdefghijklmnop", "an ***");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_stay() {
+        let masker = Masker::new([Secret::new("known-12345".to_owned())]);
+        assert_eq!(masker.mask_bytes(b"\xff a known-12345\xfe\0b"), b"\xff a ***\xfe\0b");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Facts and history are not stored beside the log: they are folded from it when the file is opened, so they cannot
 //! disagree with it, and the transaction that appends a record is the one that changes them.
 
+mod outputs;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +23,6 @@ use crate::image::{Image, Imaged, Turnover};
 use crate::journal::{GrantedBy, Journal};
 use crate::record::{Audit, Entry, Record, TurnEnd};
 use crate::role::Role;
-use crate::tool::Archive;
 
 const LOG: TableDefinition<u64, &[u8]> = TableDefinition::new("log");
 const BLOBS: TableDefinition<&str, &[u8]> = TableDefinition::new("blobs");
@@ -49,6 +50,8 @@ struct State {
     /// When the first record was made.
     created: u64,
     folded: Folded,
+    /// The number of the next long output, once it is known.
+    next_output: Option<u64>,
     /// Taken in, but not yet durable.
     waiting: Vec<Entry>,
 }
@@ -206,14 +209,6 @@ impl SessionStore {
         Ok(digest)
     }
 
-    /// The bytes behind a digest or its first digits.
-    pub fn blob(&self, id: &str) -> Option<Vec<u8>> {
-        let reader = self.database.begin_read().ok()?;
-        let table = reader.open_table(BLOBS).ok()?;
-        let (name, bytes) = table.range(id..).ok()?.next()?.ok()?;
-        (id.len() >= 8 && name.value().starts_with(id)).then(|| bytes.value().to_vec())
-    }
-
     /// All durable entries.
     ///
     /// # Errors
@@ -348,17 +343,6 @@ impl Journal for SessionStore {
 
     fn last_seen(&self, path: &str) -> Option<Digest> {
         self.facts(|facts| facts.seen.get(path).cloned())
-    }
-}
-
-impl Archive for SessionStore {
-    fn recall(&self, id: &str) -> Option<String> {
-        if let Some(bytes) = self.blob(id) {
-            return Some(String::from_utf8_lossy(&bytes).into_owned());
-        }
-        self.history(|history| {
-            history.steps().find(|step| step.call.id == id).map(|step| step.outcome.content().to_owned())
-        })
     }
 }
 

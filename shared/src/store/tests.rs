@@ -91,9 +91,9 @@ fn blobs_and_outcomes_are_recalled_by_id() {
     let folder = tempfile::tempdir().unwrap();
     let store = begin(folder.path());
     let digest = store.put_blob(b"the whole output").unwrap();
-    assert_eq!(store.recall(digest.short()).as_deref(), Some("the whole output"));
-    assert_eq!(store.recall(&digest.as_str()[..4]), None, "too short to name one thing");
-    assert_eq!(store.recall("nothing"), None);
+    assert_eq!(recalled(&store, digest.short()).as_deref(), Some("the whole output"));
+    assert_eq!(recalled(&store, &digest.as_str()[..4]), None, "too short to name one thing");
+    assert_eq!(recalled(&store, "nothing"), None);
     let outcome = Outcome::text("short result");
     for id in ["a", "b"] {
         let audit = serde_json::from_str(
@@ -101,7 +101,35 @@ fn blobs_and_outcomes_are_recalled_by_id() {
         );
         store.note(Record::Stepped { call_id: id.into(), outcome: outcome.clone(), audit: audit.unwrap() });
     }
-    assert_eq!(store.recall("a").as_deref(), Some("short result"));
+    assert_eq!(recalled(&store, "a").as_deref(), Some("short result"));
+}
+
+fn recalled(store: &SessionStore, id: &str) -> Option<String> {
+    Some(std::io::read_to_string(store.recall(id)?).unwrap())
+}
+
+#[test]
+fn an_output_is_kept_piece_by_piece_and_survives() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = begin(folder.path());
+    let (first, second) = (store.new_output().unwrap(), store.new_output().unwrap());
+    assert_eq!((first.as_str(), second.as_str()), ("output-1", "output-2"));
+    assert_eq!(recalled(&store, &first), None, "nothing came yet");
+    store.keep(&first, 0, b"one ").unwrap();
+    store.keep(&second, 0, b"other").unwrap();
+    store.keep(&first, 1, b"two").unwrap();
+    assert_eq!(recalled(&store, &first).as_deref(), Some("one two"));
+    assert_eq!(recalled(&store, &second).as_deref(), Some("other"));
+    let id = store.id().to_owned();
+    drop(store);
+    let mut written = Vec::new();
+    assert!(
+        SessionStore::output(folder.path(), &id, &first, |bytes| written.extend_from_slice(bytes)).unwrap()
+    );
+    assert_eq!(written, b"one two");
+    assert!(!SessionStore::output(folder.path(), &id, "output-3", |_| {}).unwrap());
+    let store = SessionStore::open(folder.path(), &id, clock()).unwrap();
+    assert_eq!(store.new_output().as_deref(), Some("output-3"));
 }
 
 #[cfg(unix)]
