@@ -205,7 +205,7 @@ impl Gate {
     /// Gives leave to `call`, whose effect is `effect`.
     ///
     /// # Errors
-    /// The reason of the denial, worded for the model.
+    /// The reason of the denial, worded for the model. That it is a denial, whoever shows the outcome says.
     pub async fn judge(&self, call: &ToolCall, effect: &Effect) -> Result<Grant, String> {
         let granted = |by| Ok(Grant { call: call.clone(), effect: effect.clone(), by });
         let why = match self.rule(effect) {
@@ -303,7 +303,7 @@ impl Gate {
         let judgement = shell::judge(command, &self.all_rules(), Place { root: self.workspace.root() });
         if let Judgement::Forbidden(rule) = &judgement {
             return Ruling::Denied(format!(
-                "Refused by the danger rule {}: the command {}. It is refused in every mode and nobody can allow it. \
+                "The danger rule {} forbids it: the command {}. It is refused in every mode and nobody can allow it. \
                  Nothing was run. Reach the goal in another way, or say why it cannot be reached.",
                 rule.id, rule.why
             ));
@@ -313,7 +313,7 @@ impl Gate {
         }
         if let Judgement::Denied(rule) = &judgement {
             return Ruling::Denied(format!(
-                "Denied by the rule `{rule}` of commands.deny. Nothing was run. Reach the goal in another way, or say why \
+                "The rule `{rule}` of commands.deny forbids it. Nothing was run. Reach the goal in another way, or say why \
                  it cannot be reached."
             ));
         }
@@ -353,7 +353,7 @@ impl Gate {
             (Stance::OwnAct, _) => Ruling::Granted(GrantedBy::OwnAct),
             (Stance::Mode(Approval::Plan), _) => Ruling::Denied(PLAN_MODE.to_owned()),
             (Stance::Mode(Approval::Strict), _) => Ruling::Denied(format!(
-                "Denied: the approval mode is strict, so only what an allow rule or the approved plan names goes \
+                "The approval mode is strict, so only what an allow rule or the approved plan names goes \
                  ahead, and {what}. Nothing was changed. Keep to the files and checks of the plan, or say what would \
                  have to be allowed."
             )),
@@ -372,8 +372,8 @@ enum Kind {
     Remote,
 }
 
-const PLAN_MODE: &str = "Denied: the approval mode is plan, in which nothing is written and nothing is run. Nothing \
-                         was changed. Look, and describe what should be done.";
+const PLAN_MODE: &str = "The approval mode is plan, in which nothing is written and nothing is run. Nothing was \
+                         changed. Look, and describe what should be done.";
 
 fn remembered_as(effect: &Effect) -> Vec<Always> {
     match effect {
@@ -395,7 +395,7 @@ fn said_no(reason: &str) -> String {
 
 fn nobody_to_ask(why: &str) -> String {
     format!(
-        "Denied: this needs a person's leave, because {why}, and there is no terminal to ask at. Nothing was changed. \
+        "This needs a person's leave, because {why}, and there is no terminal to ask at. Nothing was changed. \
          Go on without it if you can. The user can allow it beforehand: with --approval, with a rule in \
          [commands] allow, or by approving a plan that names the file or shows exactly this check."
     )

@@ -91,7 +91,7 @@ async fn run_gated(
         && let Some(why) = cx.journal().halted()
     {
         return Ok(Outcome::Denied(format!(
-            "Denied: nothing more is changed in this session, because {why}. Nothing was run. Say so, and leave the rest to \
+            "Nothing more is changed in this session, because {why}. Nothing was run. Say so, and leave the rest to \
              the user."
         )));
     }

@@ -25,7 +25,8 @@ pub enum Outcome {
     Ok(ToolOutput),
     /// The tool could not; nothing was changed unless the text says so.
     Error(ToolError),
-    /// A person, a rule or silence said no; the text is the reason. Nothing was changed.
+    /// A person, a rule or silence said no; the text is the reason, and whoever shows it adds that it is a denial. Nothing
+    /// was changed.
     Denied(String),
     /// The run ended while the call was in flight; the text says what is known. The effect may have happened.
     Interrupted(String),

@@ -48,8 +48,11 @@ fn a_question_of_the_gate_is_denied_at_a_pipe() {
     let replies = [write, Reply::text("It is not written.")];
     let (world, server) = started(Script::new().say("executor", replies));
     let before = world.tree();
-    world.tandem(&[]).stdin("/execute write a.txt\ny\n").run();
-    assert!(server.of("executor")[1].results()[0].contains("Denied"));
+    let ran = world.tandem(&[]).stdin("/execute write a.txt\ny\n").run();
+    let result = server.of("executor")[1].results()[0].to_owned();
+    assert!(result.starts_with("Denied: This needs a person's leave, because it writes a.txt"), "{result}");
+    // A person and a program are told the same once, each in their own form.
+    assert!(ran.stderr.contains("  denied: This needs a person's leave, because "), "{}", ran.all());
     assert_eq!(world.tree(), before);
 }
 

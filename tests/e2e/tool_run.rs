@@ -115,7 +115,7 @@ fn an_edit_under_an_earlier_reads_digest_is_stale_when_the_file_changed() {
 fn the_danger_list_holds_for_the_person_too() {
     let world = sums::world();
     let denied = check(&world, "run_command", json!({ "command": "rm -rf /" }), 3, "denied", Value::Null);
-    assert!(denied.contains("rm"), "{denied}");
+    assert!(denied.starts_with("The danger rule ") && denied.contains("rm"), "{denied}");
 }
 
 #[test]

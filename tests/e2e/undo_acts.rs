@@ -172,7 +172,7 @@ fn when_taking_back_fails_nothing_more_is_written_until_it_succeeds() {
     let denied = world.tandem(&["resume", "", "--no-plan", "write more"]).run().expect(3);
     assert!(!world.root().join("more.txt").exists(), "{}", denied.all());
     let result = server.of("executor").pop().unwrap().results().pop().unwrap();
-    assert!(result.contains("nothing more is changed in this session"), "{result}");
+    assert!(result.starts_with("Denied: Nothing more is changed in this session, because "), "{result}");
     std::fs::remove_dir(&blocked).unwrap();
     world.tandem(&["undo"]).run().expect(0);
     assert_eq!(world.read("poem.txt"), POEM);

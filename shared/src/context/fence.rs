@@ -43,4 +43,10 @@ mod tests {
         assert_eq!(fenced, format!("<material {mark} from=\"file a.txt\">\n{hostile}\n</material {mark}>"));
         assert_eq!(fenced.matches(&mark).count(), 2);
     }
+
+    #[test]
+    fn a_denial_says_so_once_and_then_its_reason() {
+        let reason = "The user said no. Nothing was changed.";
+        assert_eq!(shown_text(&Outcome::Denied(reason.to_owned())), format!("Denied: {reason}"));
+    }
 }
