@@ -57,4 +57,5 @@ pub use tools::{
 mod cases;
 
 #[cfg(test)]
+#[path = "../../tests/support/plain.rs"]
 mod plain;

@@ -14,6 +14,8 @@ use tandem_shared::proof::CheckRun;
 use tandem_shared::settings::{CommandSettings, Network, Sandbox};
 use tandem_shared::workspace::Workspace;
 
+use crate::support::plain::command_settings;
+
 /// A project with a repository, a home with a key, and a place that no command should write to.
 struct Lab {
     folder: tempfile::TempDir,
@@ -101,22 +103,11 @@ impl Lab {
 
 fn settings() -> CommandSettings {
     CommandSettings {
-        idle_s: 20,
-        absolute_s: 20,
-        output_chars: 15_000,
-        env: Default::default(),
-        deny: Vec::new(),
-        ask: Vec::new(),
-        allow: Vec::new(),
         sandbox: Sandbox::Auto,
         network: Network::Off,
         cache_dirs: vec!["~/.cache".to_owned()],
         hidden: vec!["~/.ssh".to_owned()],
-        max_memory_mb: 0,
-        max_processes: 0,
-        max_output_mb: 256,
-        max_file_mb: 0,
-        max_cpu_s: 0,
+        ..command_settings()
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use crate::support::peak::Peak;
 use crate::support::reply::Reply;
 use crate::support::run::Ran;
 use crate::support::script::Script;
@@ -249,22 +250,10 @@ fn a_file_of_fifty_megabytes_is_edited_in_bounded_memory() {
     let server = Server::start(Script::new().say("executor", replies));
     world.bind(&server, "");
     let mut running = world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).spawn();
-    let id = running.id();
-    let peak = std::thread::spawn(move || {
-        let mut peak = 0;
-        while let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) {
-            let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-            let Some(kib) = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()) else {
-                break;
-            };
-            peak = peak.max(kib);
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        peak
-    });
+    let peak = Peak::of(running.id());
     running.close();
     let ran = running.wait().expect(0);
-    let peak = peak.join().unwrap() * 1024 / text.len() as u64;
+    let peak = peak.kib() * 1024 / text.len() as u64;
     println!("the peak is {peak} times the file");
     assert!(world.read("big.txt").contains("another place\n"), "{}", ran.all());
     assert!(peak < 8, "the peak is {peak} times the file");

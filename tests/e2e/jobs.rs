@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::support::peak::Peak;
 use crate::support::reply::Reply;
 use crate::support::run::Ran;
 use crate::support::script::Script;
@@ -239,22 +240,10 @@ fn a_flood_is_held_in_flat_memory_and_leaves_no_process() {
     );
     world.bind(&server, "[commands]\nmax_output_mb = 32\n");
     let mut running = world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).spawn();
-    let id = running.id();
+    let peak = Peak::of(running.id());
     running.close();
-    let peak = std::thread::spawn(move || {
-        let mut peak = 0;
-        while let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) {
-            let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-            let Some(kib) = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()) else {
-                break;
-            };
-            peak = peak.max(kib);
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        peak
-    });
     running.wait().expect(0);
-    let peak = peak.join().unwrap();
+    let peak = peak.kib();
     println!("peak {peak} KiB");
     assert!(peak < 64 * 1024, "{peak} KiB");
     let result = server.of("executor")[1].results().pop().unwrap();

@@ -12,4 +12,6 @@ pub mod reply;
 pub mod request;
 pub mod invariants;
 pub mod black_hole;
+pub mod peak;
+pub mod plain;
 mod http;

@@ -2,19 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::call::{ErrorKind, Outcome, ToolError};
+use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::image::Image;
-use tandem_shared::person::Effect;
 
-use super::making;
+use super::making::FileChange;
 use super::replacing::{Absent, Text};
-use crate::change::{self, Change, MOVED};
-use crate::cx::{EffectCx, WriteCx};
+use crate::change::{Change, MOVED};
+use crate::cx::EffectCx;
 use crate::file::{self, Found};
 use crate::hunks;
 use crate::known;
 use crate::patch::{self, Act, FilePatch, Hunk};
-use crate::tool::WriteTool;
 
 /// The tool.
 pub struct ApplyPatch;
@@ -27,49 +25,41 @@ pub struct ApplyPatchArgs {
     patch: String,
 }
 
-impl WriteTool for ApplyPatch {
+impl FileChange for ApplyPatch {
     type Args = ApplyPatchArgs;
     const NAME: &'static str = "apply_patch";
     const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/apply_patch.md");
 
-    fn effect(&self, args: &ApplyPatchArgs, cx: &EffectCx) -> Result<Effect, ToolError> {
-        Ok(change::effect(&changes(args, cx)?))
-    }
-
-    async fn call(&self, args: ApplyPatchArgs, cx: WriteCx) -> Outcome {
-        making::make(args, cx, changes).await
-    }
-}
-
-fn changes(args: &ApplyPatchArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
-    let patches = patch::parse(&args.patch).map_err(|fault| {
-        ToolError::new(ErrorKind::InvalidArguments, format!("{fault} Nothing was changed."))
-    })?;
-    let count = patches.len();
-    let mut all: Vec<Change> = Vec::new();
-    for (at, one) in patches.into_iter().enumerate() {
-        let path = one.path.clone();
-        let made = of_file(one, cx).map_err(|mut error| {
-            if count > 1 {
-                error.text =
-                    format!("File {} of {count}, {path}: {} No file was changed.", at + 1, error.text);
-            }
-            error
+    fn plan(args: &ApplyPatchArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
+        let patches = patch::parse(&args.patch).map_err(|fault| {
+            ToolError::new(ErrorKind::InvalidArguments, format!("{fault} Nothing was changed."))
         })?;
-        for change in made {
-            if all.iter().any(|other| other.path == change.path) {
-                return Err(ToolError::new(
-                    ErrorKind::InvalidArguments,
-                    format!(
-                        "The patch names {} twice. Nothing was changed. Put all hunks of a file in one place.",
-                        change.path.relative()
-                    ),
-                ));
+        let count = patches.len();
+        let mut all: Vec<Change> = Vec::new();
+        for (at, one) in patches.into_iter().enumerate() {
+            let path = one.path.clone();
+            let made = of_file(one, cx).map_err(|mut error| {
+                if count > 1 {
+                    error.text =
+                        format!("File {} of {count}, {path}: {} No file was changed.", at + 1, error.text);
+                }
+                error
+            })?;
+            for change in made {
+                if all.iter().any(|other| other.path == change.path) {
+                    return Err(ToolError::new(
+                        ErrorKind::InvalidArguments,
+                        format!(
+                            "The patch names {} twice. Nothing was changed. Put all hunks of a file in one place.",
+                            change.path.relative()
+                        ),
+                    ));
+                }
+                all.push(change);
             }
-            all.push(change);
         }
+        Ok(all)
     }
-    Ok(all)
 }
 
 fn of_file(patch: FilePatch, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {

@@ -2,16 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::call::{Outcome, ToolError};
+use tandem_shared::call::ToolError;
 use tandem_shared::image::Image;
-use tandem_shared::person::Effect;
 
-use super::making;
-use crate::change::{self, Change};
-use crate::cx::{EffectCx, WriteCx};
+use super::making::FileChange;
+use crate::change::Change;
+use crate::cx::EffectCx;
 use crate::file;
 use crate::known;
-use crate::tool::WriteTool;
 
 /// The tool.
 pub struct DeleteFile;
@@ -24,26 +22,18 @@ pub struct DeleteFileArgs {
     path: String,
 }
 
-impl WriteTool for DeleteFile {
+impl FileChange for DeleteFile {
     type Args = DeleteFileArgs;
     const NAME: &'static str = "delete_file";
     const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/delete_file.md");
 
-    fn effect(&self, args: &DeleteFileArgs, cx: &EffectCx) -> Result<Effect, ToolError> {
-        Ok(change::effect(&changes(args, cx)?))
+    fn plan(args: &DeleteFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
+        let workspace = &cx.read().workspace;
+        let path = file::resolve_name(workspace, &args.path)?;
+        let found = file::load(workspace, &path, cx.edits().file_bytes)?;
+        if found.image == Image::Missing {
+            return Err(known::missing(cx, &path));
+        }
+        Ok(vec![Change::new(workspace, path, found, Image::Missing, "deleted")])
     }
-
-    async fn call(&self, args: DeleteFileArgs, cx: WriteCx) -> Outcome {
-        making::make(args, cx, changes).await
-    }
-}
-
-fn changes(args: &DeleteFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
-    let workspace = &cx.read().workspace;
-    let path = file::resolve_name(workspace, &args.path)?;
-    let found = file::load(workspace, &path, cx.edits().file_bytes)?;
-    if found.image == Image::Missing {
-        return Err(known::missing(cx, &path));
-    }
-    Ok(vec![Change::new(workspace, path, found, Image::Missing, "deleted")])
 }

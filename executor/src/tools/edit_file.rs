@@ -2,15 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::call::{ErrorKind, Outcome, ToolError};
-use tandem_shared::person::Effect;
+use tandem_shared::call::{ErrorKind, ToolError};
 
-use super::making;
+use super::making::FileChange;
 use super::replacing::{self, Absent, Text};
-use crate::change::{self, Change};
-use crate::cx::{EffectCx, WriteCx};
+use crate::change::Change;
+use crate::cx::EffectCx;
 use crate::refusal;
-use crate::tool::WriteTool;
 
 /// The tool.
 pub struct EditFile;
@@ -33,46 +31,41 @@ pub struct EditFileArgs {
     near_line: Option<usize>,
 }
 
-impl WriteTool for EditFile {
+impl FileChange for EditFile {
     type Args = EditFileArgs;
     const NAME: &'static str = "edit_file";
     const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/edit_file.md");
 
-    fn effect(&self, args: &EditFileArgs, cx: &EffectCx) -> Result<Effect, ToolError> {
-        Ok(change::effect(&changes(args, cx)?))
-    }
-
-    async fn call(&self, args: EditFileArgs, cx: WriteCx) -> Outcome {
-        making::make(args, cx, changes).await
-    }
-}
-
-fn changes(args: &EditFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
-    let EditFileArgs { path, old, new, replace_all, near_line } = args;
-    if old == new {
-        return Err(refusal::identical());
-    }
-    let text = Text::load(cx, path, if old.is_empty() { Absent::Fine } else { Absent::Fault })?;
-    let name = text.path.relative().to_owned();
-    let (content, pass) = match text.content() {
-        // Nothing can be lost of an empty file, so it need not have been read.
-        None | Some([]) if old.is_empty() => (new.clone().into_bytes(), "created"),
-        Some(_) if old.is_empty() => {
-            return Err(ToolError::new(
-                ErrorKind::InvalidArguments,
-                format!(
-                    "An empty old text creates a file, but {name} exists and is not empty. Nothing was changed. Name the \
-                     text to replace, or use write_file to replace the whole content."
-                ),
-            ));
+    fn plan(args: &EditFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
+        let EditFileArgs { path, old, new, replace_all, near_line } = args;
+        if old == new {
+            return Err(refusal::identical());
         }
-        content => {
-            let content = content.unwrap_or_default();
-            text.must_be_known(cx)?;
-            let edited =
-                replacing::edited(&name, content, &replacing::wanted(old, new, *replace_all, *near_line))?;
-            (edited.content, edited.pass)
-        }
-    };
-    Ok(vec![text.becoming(cx, content, pass)])
+        let text = Text::load(cx, path, if old.is_empty() { Absent::Fine } else { Absent::Fault })?;
+        let name = text.path.relative().to_owned();
+        let (content, pass) = match text.content() {
+            // Nothing can be lost of an empty file, so it need not have been read.
+            None | Some([]) if old.is_empty() => (new.clone().into_bytes(), "created"),
+            Some(_) if old.is_empty() => {
+                return Err(ToolError::new(
+                    ErrorKind::InvalidArguments,
+                    format!(
+                        "An empty old text creates a file, but {name} exists and is not empty. Nothing was changed. Name the \
+                         text to replace, or use write_file to replace the whole content."
+                    ),
+                ));
+            }
+            content => {
+                let content = content.unwrap_or_default();
+                text.must_be_known(cx)?;
+                let edited = replacing::edited(
+                    &name,
+                    content,
+                    &replacing::wanted(old, new, *replace_all, *near_line),
+                )?;
+                (edited.content, edited.pass)
+            }
+        };
+        Ok(vec![text.becoming(cx, content, pass)])
+    }
 }

@@ -1,21 +1,51 @@
 //! What tools that change files share: the change itself, and what the model reads of it.
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use tandem_shared::call::{Artifact, Outcome, Receipt, ToolError, ToolOutput};
 use tandem_shared::image::Image;
+use tandem_shared::person::Effect;
 use tandem_shared::tool::blocking;
 
 use crate::change::{self, Change, MOVED};
 use crate::cx::{EffectCx, WriteCx};
 use crate::syntax;
+use crate::tool::WriteTool;
 
-/// Prepares the changes again, because time has passed since leave was asked, makes them, and answers.
-pub async fn make<Args: Send + 'static>(
-    args: Args,
-    cx: WriteCx,
-    prepare: fn(&Args, &EffectCx) -> Result<Vec<Change>, ToolError>,
-) -> Outcome {
+/// A tool that changes files: it says which change it wants, and everything else is the same for all of them.
+pub trait FileChange: Send + Sync + 'static {
+    /// The arguments; their schema is the tool's schema.
+    type Args: DeserializeOwned + JsonSchema + Send + 'static;
+    /// The name to call it by.
+    const NAME: &'static str;
+    /// The text of its prompt file.
+    const DESCRIPTION: &'static str;
+
+    /// Works out the changes, without making them. May block.
+    ///
+    /// # Errors
+    /// When they cannot be made at all.
+    fn plan(args: &Self::Args, cx: &EffectCx) -> Result<Vec<Change>, ToolError>;
+}
+
+impl<T: FileChange> WriteTool for T {
+    type Args = T::Args;
+    const NAME: &'static str = T::NAME;
+    const DESCRIPTION: &'static str = T::DESCRIPTION;
+
+    fn effect(&self, args: &T::Args, cx: &EffectCx) -> Result<Effect, ToolError> {
+        Ok(change::effect(&T::plan(args, cx)?))
+    }
+
+    async fn call(&self, args: T::Args, cx: WriteCx) -> Outcome {
+        make::<T>(args, cx).await
+    }
+}
+
+/// Plans the changes again, because time has passed since leave was asked, makes them, and answers.
+async fn make<T: FileChange>(args: T::Args, cx: WriteCx) -> Outcome {
     let made = blocking(move || {
-        let changes = prepare(&args, cx.look())?;
+        let changes = T::plan(&args, cx.look())?;
         cx.must_be_as_granted(&change::effect(&changes))?;
         let receipts = cx.change(&changes)?;
         let mut texts = Vec::new();

@@ -2,16 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::call::{ErrorKind, Outcome, ToolError};
+use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::image::Image;
-use tandem_shared::person::Effect;
 
-use super::making;
-use crate::change::{self, Change, MOVED};
-use crate::cx::{EffectCx, WriteCx};
+use super::making::FileChange;
+use crate::change::{Change, MOVED};
+use crate::cx::EffectCx;
 use crate::file::{self, Found};
 use crate::known;
-use crate::tool::WriteTool;
 
 /// The tool.
 pub struct MoveFile;
@@ -26,49 +24,41 @@ pub struct MoveFileArgs {
     to: String,
 }
 
-impl WriteTool for MoveFile {
+impl FileChange for MoveFile {
     type Args = MoveFileArgs;
     const NAME: &'static str = "move_file";
     const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/move_file.md");
 
-    fn effect(&self, args: &MoveFileArgs, cx: &EffectCx) -> Result<Effect, ToolError> {
-        Ok(change::effect(&changes(args, cx)?))
+    fn plan(args: &MoveFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
+        let (workspace, most) = (&cx.read().workspace, cx.edits().file_bytes);
+        let from = file::resolve_name(workspace, &args.from)?;
+        let to = file::resolve_name(workspace, &args.to)?;
+        if from == to {
+            return Err(ToolError::new(
+                ErrorKind::Identical,
+                "The file has this path already. There is nothing to change.",
+            ));
+        }
+        let found = file::load(workspace, &from, most)?;
+        if found.image == Image::Missing {
+            return Err(known::missing(cx, &from));
+        }
+        let standing = file::load(workspace, &to, most)?;
+        if standing.image != Image::Missing {
+            return Err(ToolError::new(
+                ErrorKind::InvalidArguments,
+                format!(
+                    "{} exists already. Nothing was changed. Choose another path, or delete it first if it is not needed.",
+                    to.relative()
+                ),
+            ));
+        }
+        let arriving = Found { owner: found.owner, ..standing };
+        let then = found.image.clone();
+        // The new place first: whatever happens in between, the content stands somewhere.
+        Ok(vec![
+            Change::new(workspace, to, arriving, then, MOVED),
+            Change::new(workspace, from, found, Image::Missing, MOVED),
+        ])
     }
-
-    async fn call(&self, args: MoveFileArgs, cx: WriteCx) -> Outcome {
-        making::make(args, cx, changes).await
-    }
-}
-
-fn changes(args: &MoveFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
-    let (workspace, most) = (&cx.read().workspace, cx.edits().file_bytes);
-    let from = file::resolve_name(workspace, &args.from)?;
-    let to = file::resolve_name(workspace, &args.to)?;
-    if from == to {
-        return Err(ToolError::new(
-            ErrorKind::Identical,
-            "The file has this path already. There is nothing to change.",
-        ));
-    }
-    let found = file::load(workspace, &from, most)?;
-    if found.image == Image::Missing {
-        return Err(known::missing(cx, &from));
-    }
-    let standing = file::load(workspace, &to, most)?;
-    if standing.image != Image::Missing {
-        return Err(ToolError::new(
-            ErrorKind::InvalidArguments,
-            format!(
-                "{} exists already. Nothing was changed. Choose another path, or delete it first if it is not needed.",
-                to.relative()
-            ),
-        ));
-    }
-    let arriving = Found { owner: found.owner, ..standing };
-    let then = found.image.clone();
-    // The new place first: whatever happens in between, the content stands somewhere.
-    Ok(vec![
-        Change::new(workspace, to, arriving, then, MOVED),
-        Change::new(workspace, from, found, Image::Missing, MOVED),
-    ])
 }

@@ -2,14 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::call::{ErrorKind, Outcome, ToolError};
-use tandem_shared::person::Effect;
+use tandem_shared::call::{ErrorKind, ToolError};
 
-use super::making;
+use super::making::FileChange;
 use super::replacing::{self, Absent, Text};
-use crate::change::{self, Change};
-use crate::cx::{EffectCx, WriteCx};
-use crate::tool::WriteTool;
+use crate::change::Change;
+use crate::cx::EffectCx;
 
 /// The tool.
 pub struct MultiEdit;
@@ -40,52 +38,47 @@ pub struct Replacement {
     near_line: Option<usize>,
 }
 
-impl WriteTool for MultiEdit {
+impl FileChange for MultiEdit {
     type Args = MultiEditArgs;
     const NAME: &'static str = "multi_edit";
     const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/multi_edit.md");
 
-    fn effect(&self, args: &MultiEditArgs, cx: &EffectCx) -> Result<Effect, ToolError> {
-        Ok(change::effect(&changes(args, cx)?))
-    }
-
-    async fn call(&self, args: MultiEditArgs, cx: WriteCx) -> Outcome {
-        making::make(args, cx, changes).await
-    }
-}
-
-fn changes(args: &MultiEditArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
-    if args.edits.is_empty() {
-        return Err(ToolError::new(ErrorKind::InvalidArguments, "There are no edits. Nothing was changed."));
-    }
-    let text = Text::load(cx, &args.path, Absent::Fault)?;
-    text.must_be_known(cx)?;
-    let name = text.path.relative().to_owned();
-    let mut content = text.content().unwrap_or_default().to_vec();
-    let mut pass = "exact";
-    for (at, one) in args.edits.iter().enumerate() {
-        let edited = replacing::edited(
-            &name,
-            &content,
-            &replacing::wanted(&one.old, &one.new, one.replace_all, one.near_line),
-        )
-        .map_err(|mut error| {
-            error.text = format!("Edit {} of {}: {}", at + 1, args.edits.len(), error.text);
-            if at > 0 {
-                error.text.push_str(" None of the edits of this call was made.");
-            }
-            error
-        })?;
-        content = edited.content;
-        if !matches!(edited.pass, "exact" | "all") {
-            pass = edited.pass;
+    fn plan(args: &MultiEditArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
+        if args.edits.is_empty() {
+            return Err(ToolError::new(
+                ErrorKind::InvalidArguments,
+                "There are no edits. Nothing was changed.",
+            ));
         }
+        let text = Text::load(cx, &args.path, Absent::Fault)?;
+        text.must_be_known(cx)?;
+        let name = text.path.relative().to_owned();
+        let mut content = text.content().unwrap_or_default().to_vec();
+        let mut pass = "exact";
+        for (at, one) in args.edits.iter().enumerate() {
+            let edited = replacing::edited(
+                &name,
+                &content,
+                &replacing::wanted(&one.old, &one.new, one.replace_all, one.near_line),
+            )
+            .map_err(|mut error| {
+                error.text = format!("Edit {} of {}: {}", at + 1, args.edits.len(), error.text);
+                if at > 0 {
+                    error.text.push_str(" None of the edits of this call was made.");
+                }
+                error
+            })?;
+            content = edited.content;
+            if !matches!(edited.pass, "exact" | "all") {
+                pass = edited.pass;
+            }
+        }
+        if Some(content.as_slice()) == text.content() {
+            return Err(ToolError::new(
+                ErrorKind::Identical,
+                "The edits take each other back, so there is nothing to change.",
+            ));
+        }
+        Ok(vec![text.becoming(cx, content, pass)])
     }
-    if Some(content.as_slice()) == text.content() {
-        return Err(ToolError::new(
-            ErrorKind::Identical,
-            "The edits take each other back, so there is nothing to change.",
-        ));
-    }
-    Ok(vec![text.becoming(cx, content, pass)])
 }

@@ -2,16 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::call::{ErrorKind, Outcome, ToolError};
+use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::image::Image;
-use tandem_shared::person::Effect;
 use tandem_shared::secret::MASK;
 
-use super::making;
-use crate::change::{self, Change};
-use crate::cx::{EffectCx, WriteCx};
+use super::making::FileChange;
+use crate::change::Change;
+use crate::cx::EffectCx;
 use crate::file;
-use crate::tool::WriteTool;
 use crate::{known, refusal};
 
 /// The tool.
@@ -27,41 +25,36 @@ pub struct WriteFileArgs {
     content: String,
 }
 
-impl WriteTool for WriteFile {
+impl FileChange for WriteFile {
     type Args = WriteFileArgs;
     const NAME: &'static str = "write_file";
     const DESCRIPTION: &'static str = include_str!("../../../prompts/tools/write_file.md");
 
-    fn effect(&self, args: &WriteFileArgs, cx: &EffectCx) -> Result<Effect, ToolError> {
-        Ok(change::effect(&changes(args, cx)?))
-    }
-
-    async fn call(&self, args: WriteFileArgs, cx: WriteCx) -> Outcome {
-        making::make(args, cx, changes).await
-    }
-}
-
-fn changes(args: &WriteFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
-    let workspace = &cx.read().workspace;
-    let path = file::resolve(workspace, &args.path)?;
-    let found = file::load(workspace, &path, cx.edits().file_bytes)?;
-    if let Some(content) = found.content() {
-        if content == args.content.as_bytes() {
-            return Err(ToolError::new(
-                ErrorKind::Identical,
-                format!("{} has exactly this content already. There is nothing to change.", path.relative()),
-            ));
+    fn plan(args: &WriteFileArgs, cx: &EffectCx) -> Result<Vec<Change>, ToolError> {
+        let workspace = &cx.read().workspace;
+        let path = file::resolve(workspace, &args.path)?;
+        let found = file::load(workspace, &path, cx.edits().file_bytes)?;
+        if let Some(content) = found.content() {
+            if content == args.content.as_bytes() {
+                return Err(ToolError::new(
+                    ErrorKind::Identical,
+                    format!(
+                        "{} has exactly this content already. There is nothing to change.",
+                        path.relative()
+                    ),
+                ));
+            }
+            if !content.is_empty() {
+                known::must_be_known(cx, path.relative(), content)?;
+            }
+            let text = String::from_utf8_lossy(content);
+            let masks = |text: &str| text.matches(MASK).count();
+            if masks(&args.content) > masks(&text) && masks(&cx.masked(&text)) > masks(&text) {
+                return Err(refusal::would_lose_a_secret(path.relative()));
+            }
         }
-        if !content.is_empty() {
-            known::must_be_known(cx, path.relative(), content)?;
-        }
-        let text = String::from_utf8_lossy(content);
-        let masks = |text: &str| text.matches(MASK).count();
-        if masks(&args.content) > masks(&text) && masks(&cx.masked(&text)) > masks(&text) {
-            return Err(refusal::would_lose_a_secret(path.relative()));
-        }
+        let pass = if found.image == Image::Missing { "created" } else { "overwritten" };
+        let then = Image::File { content: args.content.clone().into_bytes(), mode: found.mode() };
+        Ok(vec![Change::new(workspace, path, found, then, pass)])
     }
-    let pass = if found.image == Image::Missing { "created" } else { "overwritten" };
-    let then = Image::File { content: args.content.clone().into_bytes(), mode: found.mode() };
-    Ok(vec![Change::new(workspace, path, found, then, pass)])
 }

@@ -2,7 +2,7 @@
 
 use tandem_shared::settings::{CommandSettings, Network, Sandbox};
 
-/// Commands without a cage: that of a test of this package would need the binary.
+/// Commands without a cage, which would need the binary.
 pub fn command_settings() -> CommandSettings {
     CommandSettings {
         idle_s: 20,
