@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tandem_shared::call::{Artifact, ErrorKind, Outcome, Receipt, ToolCall, ToolError};
 use tandem_shared::digest::Digest;
-use tandem_shared::journal::{GrantedBy, Journal};
+use tandem_shared::journal::{Granted, GrantedBy, Journal};
 use tandem_shared::person::{Answer, Effect, Question};
 use tandem_shared::plan::ApprovedPlan;
 use tandem_shared::settings::{CommandSettings, EditSettings};
@@ -211,11 +211,6 @@ impl WriteCx {
         self.grant.call()
     }
 
-    /// Who or what gave leave.
-    pub fn granted_by(&self) -> GrantedBy {
-        self.grant.by()
-    }
-
     /// What could be looked at to weigh the call.
     pub fn look(&self) -> &EffectCx {
         &self.cx
@@ -244,7 +239,11 @@ impl WriteCx {
     pub fn change(&self, changes: &[Change]) -> Result<Vec<Receipt>, ToolError> {
         let leave = |path: &str| match self.grant.effect() {
             Effect::Write { paths, .. } => paths.iter().any(|granted| granted == path),
-            Effect::Nothing | Effect::Command { .. } | Effect::Read { .. } | Effect::Remote { .. } => false,
+            Effect::Nothing
+            | Effect::Command { .. }
+            | Effect::Uncaged { .. }
+            | Effect::Read { .. }
+            | Effect::Remote { .. } => false,
         };
         if let Some(change) = changes.iter().find(|change| !leave(change.path.relative())) {
             return Err(ToolError::new(
@@ -351,9 +350,14 @@ impl WriteCx {
         limits: Limits,
         hindrance: Hindrance,
     ) -> Result<Option<Ran>, ToolError> {
+        let Effect::Command { command } = self.grant.effect() else { return Ok(None) };
+        let call = self.grant.call();
+        let mut effect = Effect::Uncaged { command: command.clone() };
+        effect.mask(&self.cx.around.env.secrets);
+        let granted = Granted { by: GrantedBy::Person, effect_digest: Some(effect.digest()) };
         let question = Question::Approve {
-            call: self.grant.call().clone(),
-            effect: self.grant.effect().clone(),
+            call: call.clone(),
+            effect,
             why: format!(
                 "it failed, most likely because the cage keeps it from {}; yes runs it once more, outside the cage",
                 hindrance.what()
@@ -361,7 +365,10 @@ impl WriteCx {
             always: Vec::new(),
         };
         match self.cx.read().person.ask(question).await {
-            Some(Answer::Yes) => self.run_command(limits, Reach::Beyond).await.map(Some),
+            Some(Answer::Yes) => {
+                self.cx.journal().started(call, &granted)?;
+                self.run_command(limits, Reach::Beyond).await.map(Some)
+            }
             _ => Ok(None),
         }
     }

@@ -1,25 +1,30 @@
 //! The gate: the only place that gives leave to act.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+mod remembered;
+
+use std::sync::Arc;
 
 use tandem_shared::call::ToolCall;
-use tandem_shared::journal::GrantedBy;
+use tandem_shared::journal::{Granted, GrantedBy};
 use tandem_shared::person::{Answer, Effect, Person, Question};
 use tandem_shared::plan::ApprovedPlan;
+use tandem_shared::secret::Masker;
 use tandem_shared::sensitive::is_sensitive;
 use tandem_shared::settings::Approval;
 use tandem_shared::workspace::Workspace;
 
-use crate::shell::{self, Judgement, Pattern, Place, Rules};
+use crate::shell::{self, Judgement, Place, Rules};
+
+pub use remembered::Remembered;
+use remembered::remembered_as;
 
 /// Leave to do one thing. Only [`Gate::judge`] makes one, and acting uses it up:
 ///
 /// ```compile_fail
 /// use tandem_executor::Grant;
-/// use tandem_shared::{call::ToolCall, journal::GrantedBy, person::Effect};
-/// fn smuggle(call: ToolCall, effect: Effect) -> Grant {
-///     Grant { call, effect, by: GrantedBy::Person }
+/// use tandem_shared::{call::ToolCall, journal::Granted, person::Effect};
+/// fn smuggle(call: ToolCall, effect: Effect, granted: Granted) -> Grant {
+///     Grant { call, effect, granted }
 /// }
 /// ```
 ///
@@ -34,7 +39,7 @@ use crate::shell::{self, Judgement, Pattern, Place, Rules};
 pub struct Grant {
     call: ToolCall,
     effect: Effect,
-    by: GrantedBy,
+    granted: Granted,
 }
 
 impl Grant {
@@ -48,9 +53,9 @@ impl Grant {
         &self.effect
     }
 
-    /// Who or what gave leave.
-    pub fn by(&self) -> GrantedBy {
-        self.by
+    /// Who or what gave leave, and to exactly what: for the log.
+    pub fn granted(&self) -> &Granted {
+        &self.granted
     }
 }
 
@@ -65,6 +70,7 @@ pub struct Gate {
     remembered: Remembered,
     ask_over_files: usize,
     looking: Looking,
+    masker: Masker,
 }
 
 /// How far the judgement that a command only looks is relied on.
@@ -76,45 +82,6 @@ pub enum Looking {
     NeedsLeave,
 }
 
-/// Keeps rules for later sessions.
-pub type Keeper = Arc<dyn Fn(&[String]) + Send + Sync>;
-
-/// What a person said "always" to in a session. Cheap to clone; the clones share it.
-#[derive(Clone, Default)]
-pub struct Remembered {
-    always: Arc<Mutex<BTreeSet<Always>>>,
-    rules: Arc<Mutex<Vec<Pattern>>>,
-    keeper: Option<Keeper>,
-}
-
-impl Remembered {
-    /// With allow rules that were kept before, and a place where new ones are kept for later sessions.
-    pub fn kept(rules: Vec<Pattern>, keeper: Keeper) -> Remembered {
-        Remembered { rules: Arc::new(Mutex::new(rules)), keeper: Some(keeper), ..Remembered::default() }
-    }
-
-    fn holds(&self, wanted: &[Always]) -> bool {
-        let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
-        !wanted.is_empty() && wanted.iter().all(|one| always.contains(one))
-    }
-
-    fn add(&self, wanted: Vec<Always>) {
-        self.always.lock().unwrap_or_else(PoisonError::into_inner).extend(wanted);
-    }
-
-    fn keep(&self, rules: &[String]) {
-        let parsed = rules.iter().filter_map(|rule| Pattern::parse(rule).ok());
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner).extend(parsed);
-        if let Some(keeper) = &self.keeper {
-            keeper(rules);
-        }
-    }
-
-    fn rules(&self) -> Vec<Pattern> {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
 /// Whose calls are judged.
 #[derive(Clone, Copy)]
 enum Stance {
@@ -122,13 +89,6 @@ enum Stance {
     Mode(Approval),
     /// The person's own.
     OwnAct,
-}
-
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Always {
-    Command(String),
-    Edit(String),
-    Service(String),
 }
 
 /// What the rules say before a person is asked.
@@ -173,6 +133,7 @@ impl Gate {
             remembered,
             ask_over_files: usize::MAX,
             looking: Looking::NeedsNoLeave,
+            masker: Masker::default(),
         }
     }
 
@@ -187,6 +148,13 @@ impl Gate {
     #[must_use]
     pub fn with_looking(mut self, looking: Looking) -> Gate {
         self.looking = looking;
+        self
+    }
+
+    /// The same gate, which shows effects without the secrets that are known here.
+    #[must_use]
+    pub fn masking(mut self, masker: Masker) -> Gate {
+        self.masker = masker;
         self
     }
 
@@ -207,7 +175,13 @@ impl Gate {
     /// # Errors
     /// The reason of the denial, worded for the model. That it is a denial, whoever shows the outcome says.
     pub async fn judge(&self, call: &ToolCall, effect: &Effect) -> Result<Grant, String> {
-        let granted = |by| Ok(Grant { call: call.clone(), effect: effect.clone(), by });
+        let mut shown = effect.clone();
+        shown.mask(&self.masker);
+        let effect_digest = Some(shown.digest());
+        let granted = |by| {
+            let granted = Granted { by, effect_digest: effect_digest.clone() };
+            Ok(Grant { call: call.clone(), effect: effect.clone(), granted })
+        };
         let why = match self.rule(effect) {
             Ruling::Granted(by) => return granted(by),
             Ruling::Denied(reason) => return Err(reason),
@@ -220,7 +194,7 @@ impl Gate {
         let proposed = self.proposed(effect);
         let question = Question::Approve {
             call: call.clone(),
-            effect: effect.clone(),
+            effect: shown,
             why: why.clone(),
             always: proposed.clone().unwrap_or_default(),
         };
@@ -243,6 +217,14 @@ impl Gate {
             Effect::Nothing => Ruling::Granted(GrantedBy::NoEffect),
             Effect::Write { paths, .. } => self.rule_write(paths, effect),
             Effect::Command { command } => self.rule_command(command),
+            // What only looks in the cage is not held to that outside it, so no rule is enough there.
+            Effect::Uncaged { command } => match (self.rule_command(command), self.stance) {
+                (Ruling::Granted(_), Stance::Mode(Approval::Strict)) => {
+                    self.rule_by_mode(Kind::Command, "it runs a command outside the cage")
+                }
+                (Ruling::Granted(_), _) => Ruling::Ask("it runs a command outside the cage".to_owned()),
+                (ruling, _) => ruling,
+            },
             Effect::Read { path } => Ruling::Ask(format!("it reads {path}, which may hold secrets")),
             Effect::Remote { service } => {
                 self.rule_by_mode(Kind::Remote, &format!("it calls the service {service}"))
@@ -374,15 +356,6 @@ enum Kind {
 
 const PLAN_MODE: &str = "The approval mode is plan, in which nothing is written and nothing is run. Nothing was \
                          changed. Look, and describe what should be done.";
-
-fn remembered_as(effect: &Effect) -> Vec<Always> {
-    match effect {
-        Effect::Nothing | Effect::Read { .. } => Vec::new(),
-        Effect::Write { paths, .. } => paths.iter().cloned().map(Always::Edit).collect(),
-        Effect::Command { command } => vec![Always::Command(command.clone())],
-        Effect::Remote { service } => vec![Always::Service(service.clone())],
-    }
-}
 
 fn said_no(reason: &str) -> String {
     match reason.trim() {

@@ -10,7 +10,7 @@ use tandem_shared::digest::Digest;
 use tandem_shared::event::Event;
 use tandem_shared::facts::{Facts, StepFacts};
 use tandem_shared::interrupt::Interrupt;
-use tandem_shared::journal::GrantedBy;
+use tandem_shared::journal::Granted;
 use tandem_shared::person::Effect;
 use tandem_shared::plan::StepStatus;
 use tandem_shared::proof::{CheckRun, StepProof, Verdict};
@@ -40,7 +40,7 @@ pub struct PlanOverseer {
 }
 
 /// Runs of one moment by command: steps that share a check share its run.
-type Runs = BTreeMap<String, (GrantedBy, CheckRun)>;
+type Runs = BTreeMap<String, (Granted, CheckRun)>;
 
 impl PlanOverseer {
     /// Checks need the leave of `gate`, run in the root of the surroundings, with their bounds and environment.
@@ -121,10 +121,10 @@ impl PlanOverseer {
         // What the check itself writes is no change of the check: it is looked at after the run before the work, and
         // before the run after it.
         let early = if moment == Moment::After { Some(self.material(step).await) } else { None };
-        let (by, run) = match runs.get(&step.check) {
+        let (granted, run) = match runs.get(&step.check) {
             Some(known) => known.clone(),
             None => match self.leave(&step.check).await {
-                Ok(by) => {
+                Ok(granted) => {
                     let run = run_check(
                         &step.check,
                         &self.workspace,
@@ -133,7 +133,7 @@ impl PlanOverseer {
                         &self.cage,
                         &self.interrupt,
                     );
-                    (by, run.await)
+                    (granted, run.await)
                 }
                 Err(reason) => {
                     self.refused().insert(step.check.clone(), reason);
@@ -145,18 +145,18 @@ impl PlanOverseer {
             // A check that was cut off says nothing about the work.
             return Ok(());
         }
-        runs.insert(step.check.clone(), (by, run.clone()));
+        runs.insert(step.check.clone(), (granted.clone(), run.clone()));
         let material = match early {
             Some(material) => material,
             None => self.material(step).await,
         };
-        store.record([Record::Checked { step: step.number, moment, by, material, run: run.clone() }])?;
+        store.record([Record::Checked { step: step.number, moment, granted, material, run: run.clone() }])?;
         hear(Event::Check { step: step.number, moment, run });
         Ok(())
     }
 
     /// The gate's leave to run a check.
-    async fn leave(&self, check: &str) -> Result<GrantedBy, String> {
+    async fn leave(&self, check: &str) -> Result<Granted, String> {
         if let Some(reason) = self.refused().get(check) {
             return Err(reason.clone());
         }
@@ -166,7 +166,7 @@ impl PlanOverseer {
         tokio::select! {
             biased;
             () = self.interrupt.raised() => Err("interrupted".to_owned()),
-            judged = self.gate.judge(&call, &effect) => judged.map(|grant| grant.by()),
+            judged = self.gate.judge(&call, &effect) => judged.map(|grant| grant.granted().clone()),
         }
     }
 

@@ -107,7 +107,7 @@ async fn run_gated(
         Ok(grant) => grant,
         Err(reason) => return Ok(Outcome::Denied(reason)),
     };
-    cx.journal().started(call, grant.by())?;
+    cx.journal().started(call, grant.granted())?;
     Ok(act(WriteCx::new(grant, cx)).await)
 }
 

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 /// A SHA-256 digest as 64 lower-case hexadecimal digits.
@@ -13,6 +14,12 @@ impl Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: impl AsRef<[u8]>) -> Digest {
         Digest::from_bytes(&Sha256::digest(bytes.as_ref()))
+    }
+
+    /// The digest of a value as JSON without blanks and with sorted keys, so that whoever is told the value in JSON comes
+    /// to the same.
+    pub fn of_json(value: Value) -> Digest {
+        Digest::of(canonical(value))
     }
 
     fn from_bytes(bytes: &[u8]) -> Digest {
@@ -38,6 +45,23 @@ impl Digest {
     /// The first 12 digits: enough to name one thing within a session.
     pub fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
+    }
+}
+
+/// A value as JSON without blanks and with sorted keys: what is equal reads equal.
+pub fn canonical(value: Value) -> String {
+    sorted(value).to_string()
+}
+
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut pairs: Vec<_> = map.into_iter().map(|(name, value)| (name, sorted(value))).collect();
+            pairs.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(pairs.into_iter().collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
     }
 }
 
@@ -74,6 +98,13 @@ mod tests {
         assert_eq!(Digest::of("abc").as_str(), expect);
         assert_eq!(Digest::parse(expect), Some(Digest::of("abc")));
         assert_eq!(Digest::parse("abc"), None);
+    }
+
+    #[test]
+    fn json_digests_alike_however_it_is_written() {
+        let value = serde_json::from_str(r#"{ "b": [{"y":1,"x":"ä\u0000"}], "a": null }"#).unwrap();
+        let expect = Digest::of(r#"{"a":null,"b":[{"x":"ä\u0000","y":1}]}"#);
+        assert_eq!(Digest::of_json(value), expect);
     }
 
     #[test]

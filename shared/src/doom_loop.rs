@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::call::ToolCall;
-use crate::digest::Digest;
+use crate::digest::{self, Digest};
 
 /// One call with its result, as a pair of digests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ pub fn name(keys: &[Digest]) -> Digest {
 /// The arguments as JSON without blanks and with sorted keys; text that is no JSON stays as it is, trimmed.
 pub fn canonical(arguments: &str) -> String {
     match serde_json::from_str::<Value>(arguments) {
-        Ok(value) => sorted(value).to_string(),
+        Ok(value) => digest::canonical(value),
         Err(_) => arguments.trim().to_owned(),
     }
 }
@@ -59,18 +59,6 @@ pub fn cycle(seen: &[Fingerprint], bounds: Bounds) -> Option<usize> {
         let tail = seen.len().checked_sub(period * bounds.repeats).and_then(|start| seen.get(start..));
         tail.is_some_and(|tail| tail.iter().zip(tail.iter().skip(*period)).all(|(a, b)| a == b))
     })
-}
-
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut pairs: Vec<_> = map.into_iter().map(|(name, value)| (name, sorted(value))).collect();
-            pairs.sort_by(|a, b| a.0.cmp(&b.0));
-            Value::Object(pairs.into_iter().collect())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
-        other => other,
-    }
 }
 
 #[cfg(test)]

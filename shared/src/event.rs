@@ -31,6 +31,8 @@ pub enum Op {
     Answer {
         /// The question's id.
         id: u64,
+        /// Of the question as it was shown; for another one it is no answer.
+        digest: Digest,
         /// The answer; `None` when nobody answers.
         answer: Option<Answer>,
     },

@@ -24,13 +24,23 @@ pub enum GrantedBy {
     OwnAct,
 }
 
+/// The leave that was given to a call, as the log keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Granted {
+    /// Who or what gave it.
+    pub by: GrantedBy,
+    /// Of exactly the effect that was shown to the person, or judged by the rule. Logs of earlier versions lack it.
+    #[serde(default)]
+    pub effect_digest: Option<Digest>,
+}
+
 /// The part of the store that write calls speak to. Each method is durable when it returns.
 pub trait Journal: Send + Sync {
     /// The call was given leave and is about to act. After a crash it is known to have been in flight.
     ///
     /// # Errors
     /// When the mark could not be made durable; then the call must not act.
-    fn started(&self, call: &ToolCall, by: GrantedBy) -> Result<(), ToolError>;
+    fn started(&self, call: &ToolCall, granted: &Granted) -> Result<(), ToolError>;
 
     /// Keeps what stands at the paths that `act` (a call's id, or that of taking back) is about to change, and what it
     /// is to put there: all of it, or nothing.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::call::{Outcome, ToolCall};
 use crate::digest::Digest;
 use crate::image::{Image, Imaged};
-use crate::journal::GrantedBy;
+use crate::journal::{Granted, GrantedBy};
 use crate::model::{Finish, OwnFields, Usage};
 use crate::plan::{Approver, Plan};
 use crate::proof::{CheckRun, StepProof};
@@ -89,8 +89,9 @@ pub enum Record {
     Started {
         /// The call.
         call_id: String,
-        /// Who gave leave.
-        by: GrantedBy,
+        /// The leave. A call whose command runs once more, outside the cage, has a second one.
+        #[serde(flatten)]
+        granted: Granted,
     },
     /// What stands at a path was kept before it is changed.
     Imaged(Imaged),
@@ -165,8 +166,9 @@ pub enum Record {
         step: usize,
         /// Before or after the step's work.
         moment: Moment,
-        /// Who gave leave.
-        by: GrantedBy,
+        /// The leave.
+        #[serde(flatten)]
+        granted: Granted,
         /// Digests of the files that the check consists of, when it ran.
         material: BTreeMap<String, Digest>,
         /// What came of it.
@@ -278,6 +280,10 @@ pub struct Audit {
     pub duration_ms: u64,
     /// Who gave leave; `None` for reads and for what never ran.
     pub approved_by: Option<GrantedBy>,
+    /// Digest of exactly the effect that leave was given to, as it was shown; `None` where `approved_by` is, and in logs
+    /// of earlier versions.
+    #[serde(default)]
+    pub effect_digest: Option<Digest>,
     /// The call that this one takes back.
     pub rollback_of: Option<String>,
     /// The turn, counted from 1.

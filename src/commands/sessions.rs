@@ -1,5 +1,6 @@
 //! `tandem sessions`: the store, readable.
 
+use tandem_shared::journal::Granted;
 use tandem_shared::record::{Decision, Entry, Record};
 use tandem_shared::store::SessionStore;
 
@@ -91,8 +92,10 @@ fn shown(entry: &Entry) -> String {
         Record::Unsaid { role, error } => {
             format!("{time} {role:?} failed: {}\n", words::one_line(error)).to_lowercase()
         }
-        Record::Started { call_id, by } => {
-            format!("{time} {call_id} acts, leave given by {by:?}\n").to_lowercase()
+        Record::Started { call_id, granted: Granted { by, effect_digest } } => {
+            let what = effect_digest.as_ref().map(|digest| format!(" for effect {}", digest.short()));
+            format!("{time} {call_id} acts, leave given by {by:?}{}\n", what.unwrap_or_default())
+                .to_lowercase()
         }
         Record::Imaged(imaged) => format!("{time} kept {} as it was\n", words::one_line(&imaged.path)),
         Record::Settled { path, before, now, .. } => {

@@ -11,7 +11,7 @@ use tandem_shared::call::{Outcome, ToolCall, ToolError};
 use tandem_shared::digest::Digest;
 use tandem_shared::image::Turnover;
 use tandem_shared::interrupt::{Cause, Interrupt};
-use tandem_shared::journal::{GrantedBy, Journal};
+use tandem_shared::journal::{Granted, Journal};
 use tandem_shared::leave::ReadLeave;
 use tandem_shared::person::{Nobody, Person};
 use tandem_shared::tool::{Archive, ReadCx, Toolbox};
@@ -105,7 +105,7 @@ fn toolbox(scene: &Scene, seen: Option<Digest>, interrupt: &Interrupt) -> Result
         env,
         cage,
     };
-    let gate = Gate::own_act(scene.workspace.clone(), rules, person);
+    let gate = Gate::own_act(scene.workspace.clone(), rules, person).masking(crate::logs::masker());
     let mut read = planner_tools();
     if around.cage.is_on() && around.cage.found().confines() {
         let (commands, env, cage) = (around.commands.clone(), around.env.clone(), around.cage.clone());
@@ -156,8 +156,9 @@ struct ByHand {
 }
 
 impl Journal for ByHand {
-    fn started(&self, call: &ToolCall, by: GrantedBy) -> Result<(), ToolError> {
-        tracing::info!(target: "tandem::audit", tool = %call.name, approved_by = ?by, "call by hand");
+    fn started(&self, call: &ToolCall, granted: &Granted) -> Result<(), ToolError> {
+        tracing::info!(target: "tandem::audit", tool = %call.name, approved_by = ?granted.by,
+            effect_digest = ?granted.effect_digest.as_ref().map(Digest::as_str), "call by hand");
         Ok(())
     }
 

@@ -107,6 +107,7 @@ impl<'a> Watched<'a> {
             self.show.event(&self.teller.wrap(event.clone()));
             match event {
                 Event::Asked { id, question } => {
+                    let digest = question.digest();
                     // The session goes on when the question is void, for example because the time is up.
                     let (answer, event) = self.ask(&question).await;
                     early = event;
@@ -116,7 +117,7 @@ impl<'a> Watched<'a> {
                     if self.signals.count > 0 {
                         self.say(Op::Interrupt);
                     }
-                    self.say(Op::Answer { id, answer });
+                    self.say(Op::Answer { id, digest, answer });
                 }
                 Event::Plan { plan, stale, .. } => {
                     rest.plan = Some(ShownPlan { digest: plan.digest(), stale })

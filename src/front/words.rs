@@ -102,7 +102,7 @@ pub fn question(question: &Question) -> String {
                 Effect::Write { diff, .. } => {
                     format!("{}{}\n", indented(diff), effect.summary().unwrap_or_default())
                 }
-                Effect::Command { command } => indented(command),
+                Effect::Command { command } | Effect::Uncaged { command } => indented(command),
                 Effect::Read { path } => indented(path),
                 Effect::Remote { service } => indented(service),
             };

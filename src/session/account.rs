@@ -9,7 +9,8 @@ use tandem_shared::role::{ActingRole, Role};
 use tandem_shared::store::SessionRow;
 use tandem_shared::tool::Toolbox as _;
 
-use super::actor::{Doors, Session};
+use super::actor::Session;
+use super::doors::Doors;
 use super::report;
 
 /// Characters of a session's title.

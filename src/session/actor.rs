@@ -1,6 +1,5 @@
 //! The session task: owns the state, takes one [`Op`] at a time, and keeps listening while a turn runs.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,14 +12,15 @@ use tandem_shared::event::{Event, Op};
 use tandem_shared::facts::Facts;
 use tandem_shared::interrupt::{Cause, Interrupt};
 use tandem_shared::leave::ReadLeave;
-use tandem_shared::person::{Answer, Nobody, Person};
+use tandem_shared::person::{Nobody, Person};
 use tandem_shared::record::Record;
 use tandem_shared::role::Role;
 use tandem_shared::settings::PlanMode;
 use tandem_shared::store::{ProjectStore, SessionStore};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::asking::{Asked, BehindFrontEnd};
+use super::doors::{Answered, Doors};
 use super::heard::masked;
 use super::notes::project_notes;
 use super::setup::{Attendance, Setup, SetupError, Start};
@@ -142,35 +142,6 @@ pub(super) struct Session {
     pub(super) spent_time: Duration,
 }
 
-/// Where things come in.
-pub(super) struct Doors {
-    inbox: mpsc::UnboundedReceiver<Op>,
-    asks: mpsc::UnboundedReceiver<Asked>,
-    waiting: BTreeMap<u64, oneshot::Sender<Option<Answer>>>,
-    next: u64,
-    /// Said while a turn ran; done when it has ended.
-    later: VecDeque<Op>,
-    closed: bool,
-}
-
-impl Doors {
-    fn new(inbox: mpsc::UnboundedReceiver<Op>, asks: mpsc::UnboundedReceiver<Asked>) -> Doors {
-        Doors { inbox, asks, waiting: BTreeMap::new(), next: 0, later: VecDeque::new(), closed: false }
-    }
-
-    /// The next op; `None` when the session is to close.
-    async fn next_op(&mut self) -> Option<Op> {
-        if self.closed {
-            return None;
-        }
-        let op = match self.later.pop_front() {
-            Some(op) => Some(op),
-            None => self.inbox.recv().await,
-        };
-        op.filter(|op| *op != Op::Close)
-    }
-}
-
 impl Session {
     async fn run(mut self, mut doors: Doors) {
         while let Some(op) = doors.next_op().await {
@@ -261,29 +232,31 @@ impl Session {
                 () = &mut deadline, if !budget.is_zero() && !deadline_passed => {
                     deadline_passed = true;
                     interrupt.raise(Cause::Deadline);
-                    doors.waiting.clear();
+                    doors.void();
                 }
-                Some(asked) = doors.asks.recv() => {
-                    doors.next += 1;
-                    doors.waiting.insert(doors.next, asked.reply);
-                    self.tell(Event::Asked { id: doors.next, question: asked.question });
+                Some(Asked { mut question, reply }) = doors.asks.recv() => {
+                    question.mask(&self.setup.masker);
+                    let id = doors.open(&question, reply);
+                    // Told as it was opened: what is shown is what its digest is of.
+                    let _ = self.hear.send(Event::Asked { id, question });
                 }
                 op = doors.inbox.recv() => match op {
-                    Some(Op::Answer { id, answer }) => {
-                        if let Some(reply) = doors.waiting.remove(&id) {
-                            // The asker may be gone after an interrupt; then the answer has nowhere to go.
-                            let _ = reply.send(answer);
+                    Some(Op::Answer { id, digest, answer }) => {
+                        if let Answered::ForAnother = doors.answer(id, &digest, answer) {
+                            self.tell(Event::Notice {
+                                text: "That answers another question than was asked, so it was not taken.".to_owned(),
+                            });
                         }
                     }
                     Some(Op::Interrupt) => {
                         interrupt.raise(Cause::Person);
-                        doors.waiting.clear();
+                        doors.void();
                     }
                     // The front end is gone: the work is stopped, so that everything is saved.
                     Some(Op::Close) | None => {
                         doors.closed = true;
                         interrupt.raise(Cause::Person);
-                        doors.waiting.clear();
+                        doors.void();
                         return work.await;
                     }
                     Some(later) => {

@@ -16,7 +16,8 @@ use tandem_shared::plan::ApprovedPlan;
 use tandem_shared::record::{Record, TurnEnd};
 use tandem_shared::role::ActingRole;
 
-use super::actor::{Doors, Session};
+use super::actor::Session;
+use super::doors::Doors;
 use crate::exit::Exit;
 
 impl Session {
@@ -99,7 +100,8 @@ impl Session {
         let gate = gate
             .remembering(self.remembered.clone())
             .asking_over(config.edits.ask_over_files)
-            .with_looking(looking);
+            .with_looking(looking)
+            .masking(self.setup.masker.clone());
         let gate = Arc::new(gate);
         let overseer = PlanOverseer::new(gate.clone(), &around);
         Ok((ExecutorToolbox::new(executor_tools(), gate, around), overseer))

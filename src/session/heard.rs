@@ -2,7 +2,6 @@
 
 use tandem_shared::call::Receipt;
 use tandem_shared::event::Event;
-use tandem_shared::person::{Effect, Question};
 use tandem_shared::record::Decision;
 use tandem_shared::secret::Masker;
 use tandem_shared::undo::Fate;
@@ -28,7 +27,7 @@ pub(super) fn masked(mut event: Event, masker: &Masker) -> Event {
             masker.clean(preview);
             receipts.iter_mut().for_each(|receipt: &mut Receipt| masker.clean(&mut receipt.diff));
         }
-        Event::Asked { question, .. } => mask_question(question, masker),
+        Event::Asked { question, .. } => question.mask(masker),
         Event::Check { run, .. } => {
             masker.clean(&mut run.command);
             masker.clean(&mut run.output);
@@ -53,22 +52,4 @@ pub(super) fn masked(mut event: Event, masker: &Masker) -> Event {
         | Event::Ready => {}
     }
     event
-}
-
-/// A mask never hides what would act: no token holds anything that a shell would run.
-fn mask_question(question: &mut Question, masker: &Masker) {
-    match question {
-        Question::Choose { text, options } => {
-            masker.clean(text);
-            options.iter_mut().for_each(|option| masker.clean(option));
-        }
-        Question::Approve { call, effect, why, .. } => {
-            masker.clean(&mut call.arguments);
-            masker.clean(why);
-            match effect {
-                Effect::Write { diff: text, .. } | Effect::Command { command: text } => masker.clean(text),
-                Effect::Nothing | Effect::Read { .. } | Effect::Remote { .. } => {}
-            }
-        }
-    }
 }

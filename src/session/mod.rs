@@ -5,6 +5,7 @@
 
 mod setup;
 mod asking;
+mod doors;
 mod heard;
 mod notes;
 mod plans;

@@ -18,7 +18,8 @@ use tandem_shared::store::PlanRow;
 use tandem_shared::template::fill;
 use tandem_shared::tool::blocking;
 
-use super::actor::{Doors, Session};
+use super::actor::Session;
+use super::doors::Doors;
 use super::plans;
 use crate::exit::Exit;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::peak::Peak;
 use crate::support::reply::Reply;
@@ -326,6 +326,14 @@ fn a_command_that_the_cage_kept_from_its_work_is_offered_a_run_outside_it() {
     running.say("y\n");
     running.wait().expect(0);
     assert_eq!(std::fs::read_to_string(&beside).unwrap(), "out\n");
+    // Leave to run it outside is another leave, and the log says so.
+    let id = world.tandem(&["sessions", "list"]).run().stdout.split_whitespace().next().unwrap().to_owned();
+    let log = world.tandem(&["sessions", "export", &id]).run().expect(0).stdout;
+    let leaves: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let leaves: Vec<&Value> = leaves.iter().filter(|entry| entry["record"] == "started").collect();
+    let by: Vec<&Value> = leaves.iter().map(|leave| &leave["by"]).collect();
+    assert_eq!(by, ["mode", "person"]);
+    assert_ne!(leaves[0]["effect_digest"], leaves[1]["effect_digest"]);
     std::fs::remove_file(&beside).unwrap();
     let mut running = world.tandem(&["run", "--no-plan", "--approval", "auto", "go"]).terminal().spawn();
     running.wait_for("outside the cage");

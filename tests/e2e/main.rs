@@ -42,6 +42,7 @@ mod secrets;
 mod masking;
 mod session_commands;
 mod person;
+mod shown;
 mod server;
 mod fault_matrix;
 mod odd_streams;

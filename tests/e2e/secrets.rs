@@ -5,6 +5,8 @@ use std::process::Command;
 
 use serde_json::json;
 
+use tandem_shared::digest::Digest;
+
 use crate::sums;
 use crate::support::reply::Reply;
 use crate::support::script::Script;
@@ -125,7 +127,9 @@ fn each_call_is_logged_as_a_row_of_the_audit_on_request() {
             assert!(row.contains(part), "{part} is not in: {row}");
         }
     }
-    assert!(rows[1].contains("Mode"), "who gave leave: {}", rows[1]);
+    let effect = Digest::of(r#"{"command":"cp README.md copy.md","effect":"command"}"#);
+    let leave = format!("approved_by=Some(Mode) effect_digest=Some(\"{effect}\")");
+    assert!(rows[1].contains(&leave), "who gave leave, and to what: {}", rows[1]);
     let id = |row: &str| Some(row.split_once("session=\"")?.1.split_once('"')?.0.to_owned());
     let session = world.tandem(&["sessions", "list"]).run().expect(0).stdout;
     for row in &rows {

@@ -1,9 +1,11 @@
 //! The gate as a table: mode, effect, who answers, and what comes of it.
 
 use futures::future::BoxFuture;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tandem_shared::person::Nobody;
 use tandem_shared::plan::{Approver, Plan, PlanDraft, PlanStep};
+use tandem_shared::secret::Secret;
 
 use super::*;
 
@@ -67,7 +69,53 @@ fn root() -> (tempfile::TempDir, Workspace) {
 }
 
 async fn judged(gate: &Gate, effect: &Effect) -> Result<GrantedBy, String> {
-    gate.judge(&call(), effect).await.map(|grant| grant.by())
+    gate.judge(&call(), effect).await.map(|grant| grant.granted().by)
+}
+
+/// Says yes, and keeps the effects that it was shown.
+#[derive(Default)]
+struct Sees(Mutex<Vec<Effect>>);
+
+impl Person for Sees {
+    fn ask(&self, question: Question) -> BoxFuture<'_, Option<Answer>> {
+        if let Question::Approve { effect, .. } = question {
+            self.0.lock().unwrap().push(effect);
+        }
+        Box::pin(std::future::ready(Some(Answer::Yes)))
+    }
+}
+
+#[tokio::test]
+async fn a_grant_carries_the_digest_of_exactly_what_was_shown_or_judged() {
+    let (_folder, workspace) = root();
+    let person = Arc::new(Sees::default());
+    let masker = Masker::new([Secret::new("hunter2-hunter2".to_owned())]);
+    let gate = Gate::new(workspace, Approval::Ask, Rules::default(), None, person.clone()).masking(masker);
+    let mut digests = Vec::new();
+    for effect in
+        [command("ls"), command("touch a"), command("touch b # hunter2-hunter2"), written(&["a"], "+x")]
+    {
+        let grant = gate.judge(&call(), &effect).await.unwrap();
+        assert_eq!(grant.effect(), &effect, "what is done is what was asked for, secrets included");
+        digests.push(grant.granted().effect_digest.clone().unwrap());
+    }
+    let shown = person.0.lock().unwrap().clone();
+    assert_eq!(shown, [command("touch a"), command("touch b # ***"), written(&["a"], "+x")]);
+    assert_eq!(digests[0], command("ls").digest(), "nobody was asked");
+    assert_eq!(digests[1..], shown.iter().map(Effect::digest).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn no_rule_and_no_mode_is_enough_outside_the_cage() {
+    for (approval, line, expect) in [
+        (Approval::Auto, "ls", "Person"),
+        (Approval::Auto, "touch a", "Person"),
+        (Approval::Auto, "sudo ls", "Refused"),
+        (Approval::Strict, "ls", "Denied"),
+        (Approval::Plan, "ls", "Denied"),
+    ] {
+        check(approval, None, says(Answer::Yes), Effect::Uncaged { command: line.to_owned() }, expect).await;
+    }
 }
 
 /// What a denial's reason begins with, by the name that the tables below have for it.

@@ -16,9 +16,9 @@ use tandem_shared::call::{Artifact, ToolError};
 use tandem_shared::digest::Digest;
 use tandem_shared::image::Turnover;
 use tandem_shared::interrupt::{Cause, Interrupt};
-use tandem_shared::journal::{GrantedBy, Journal};
+use tandem_shared::journal::{Granted, Journal};
 use tandem_shared::leave::ReadLeave;
-use tandem_shared::person::Nobody;
+use tandem_shared::person::{Nobody, Person};
 use tandem_shared::plan::ApprovedPlan;
 use tandem_shared::settings::{Approval, CommandSettings, EditSettings, ReadLimits};
 use tandem_shared::tool::{Archive, ReadCx, ReadTools};
@@ -52,8 +52,8 @@ impl Notes {
 }
 
 impl Journal for Notes {
-    fn started(&self, call: &ToolCall, by: GrantedBy) -> Result<(), ToolError> {
-        self.note(format!("started {} {by:?}", call.name))
+    fn started(&self, call: &ToolCall, granted: &Granted) -> Result<(), ToolError> {
+        self.note(format!("started {} {:?}", call.name, granted.by))
     }
 
     fn turning(&self, _act: &str, turnovers: &[Turnover<'_>]) -> Result<(), ToolError> {
@@ -103,6 +103,15 @@ impl Room {
     }
 
     fn with(approval: Approval, plan: Option<ApprovedPlan>, tools: WriteTools) -> Room {
+        Room::before(Arc::new(Nobody), approval, plan, tools)
+    }
+
+    fn before(
+        person: Arc<dyn Person>,
+        approval: Approval,
+        plan: Option<ApprovedPlan>,
+        tools: WriteTools,
+    ) -> Room {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(folder.path()).unwrap();
         let notes = Arc::new(Notes::default());
@@ -130,7 +139,7 @@ impl Room {
         };
         let variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
         let env = Arc::new(Environment { variables, secrets: Default::default() });
-        let gate = Gate::new(workspace, approval, Rules::default(), plan, Arc::new(Nobody));
+        let gate = Gate::new(workspace, approval, Rules::default(), plan, person);
         let edits =
             EditSettings { ask_over_files: 20, file_bytes: 1 << 20, cover_file_bytes: 1 << 20, cover_s: 10 };
         let around = Surroundings {

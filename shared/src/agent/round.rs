@@ -111,7 +111,7 @@ impl Agent<'_> {
         masked::outcome(&mut outcome, self.masker);
         let outcome = self.offload(outcome)?;
         let artifacts = outcome.artifacts().to_vec();
-        let granted = self.store.facts(|facts| facts.granted.get(&call.id).copied());
+        let granted = self.store.facts(|facts| facts.granted.get(&call.id).cloned());
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let audit = Audit {
             tool: call.name.clone(),
@@ -119,14 +119,15 @@ impl Agent<'_> {
             path_scope: path_scope(call, &artifacts),
             result: outcome.as_str().to_owned(),
             duration_ms,
-            approved_by: granted,
+            approved_by: granted.as_ref().map(|leave| leave.by),
+            effect_digest: granted.as_ref().and_then(|leave| leave.effect_digest.clone()),
             rollback_of: None,
             turn: self.store.facts(|facts| facts.turns),
             role: Role::from(self.role),
         };
         tracing::info!(target: "tandem::audit", session = self.store.id(), call_id = %call.id, tool = %audit.tool,
             args_hash = %audit.args_hash, path_scope = ?audit.path_scope, result = %audit.result, duration_ms,
-            approved_by = ?audit.approved_by,
+            approved_by = ?audit.approved_by, effect_digest = ?audit.effect_digest.as_ref().map(Digest::as_str),
             rollback_of = ?audit.rollback_of, turn = audit.turn, role = %audit.role, "call");
         (self.hear)(Event::ToolResult {
             call_id: call.id.clone(),

@@ -70,11 +70,11 @@ impl Facts {
                 }
             }
             Record::Unsaid { role, .. } => self.turn.thinking_failed |= Role::from(*role) == Role::Thinking,
-            Record::Started { call_id, by } => {
-                self.granted.insert(call_id.clone(), *by);
+            Record::Started { call_id, granted } => {
+                self.granted.insert(call_id.clone(), granted.clone());
             }
             Record::Stepped { call_id, outcome, .. } => {
-                let acted = self.granted.remove(call_id).is_some_and(|by| by != GrantedBy::NoEffect);
+                let acted = self.granted.remove(call_id).is_some_and(|leave| leave.by != GrantedBy::NoEffect);
                 self.settle(call, outcome, acted);
             }
             Record::Noted { id, occasion, .. } => {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::call::ErrorKind;
 use crate::digest::Digest;
 use crate::doom_loop::Fingerprint;
-use crate::journal::GrantedBy;
+use crate::journal::Granted;
 use crate::plan::{Approver, Plan, StepStatus};
 use crate::proof::{CheckRun, StepProof};
 use crate::record::{ReplyEnd, Spent};
@@ -53,8 +53,8 @@ pub struct Facts {
     pub turns: u32,
     /// Calls of the session that were given leave to act.
     pub acts: u64,
-    /// Who gave leave to calls in flight.
-    pub granted: BTreeMap<String, GrantedBy>,
+    /// The leave of calls in flight.
+    pub granted: BTreeMap<String, Granted>,
 }
 
 /// The newest plan and where its steps stand.

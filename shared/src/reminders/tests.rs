@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::facts::Facts;
 use crate::folded::Folded;
 use crate::image::Image;
-use crate::journal::GrantedBy;
+use crate::journal::{Granted, GrantedBy};
 use crate::model::OwnFields;
 use crate::plan::{Approver, Plan, PlanDraft, PlanStep, StepStatus};
 use crate::proof::CheckRun;
@@ -92,8 +92,9 @@ impl Told {
             output: "E1".into(),
             duration_ms: 1,
         };
-        let (by, material) = (GrantedBy::Plan, BTreeMap::new());
-        self.then(Record::Checked { step: 1, moment: Moment::After, by, material, run })
+        let granted = Granted { by: GrantedBy::Plan, effect_digest: None };
+        let material = BTreeMap::new();
+        self.then(Record::Checked { step: 1, moment: Moment::After, granted, material, run })
     }
 
     fn struck(self, strike: u32) -> Told {
@@ -136,6 +137,7 @@ fn stepped(call_id: &str, outcome: Outcome) -> Record {
         result: outcome.as_str().into(),
         duration_ms: 0,
         approved_by: None,
+        effect_digest: None,
         rollback_of: None,
         turn: 1,
         role: Role::Executor,

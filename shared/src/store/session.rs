@@ -20,7 +20,7 @@ use crate::facts::Facts;
 use crate::folded::Folded;
 use crate::history::History;
 use crate::image::{Image, Imaged, Turnover};
-use crate::journal::{GrantedBy, Journal};
+use crate::journal::{Granted, Journal};
 use crate::record::{Audit, Entry, Record, TurnEnd};
 use crate::role::Role;
 
@@ -266,9 +266,9 @@ impl SessionStore {
         }
         let turn_open = self.history(|history| history.turns().last().is_some_and(|turn| turn.end.is_none()));
         for call in &pending {
-            let started = self.facts(|facts| facts.granted.contains_key(&call.id));
+            let granted = self.facts(|facts| facts.granted.get(&call.id).cloned());
             let role = self.facts(|facts| facts.turn.role.map_or(Role::Planner, Role::from));
-            let text = match (effects.get(&call.id), started) {
+            let text = match (effects.get(&call.id), granted.is_some()) {
                 (Some(effects), _) => {
                     format!("This call was interrupted: tandem ended while it ran.{effects}")
                 }
@@ -290,7 +290,8 @@ impl SessionStore {
                     path_scope: Vec::new(),
                     result: "interrupted".to_owned(),
                     duration_ms: 0,
-                    approved_by: self.facts(|facts| facts.granted.get(&call.id).copied()),
+                    approved_by: granted.as_ref().map(|leave| leave.by),
+                    effect_digest: granted.and_then(|leave| leave.effect_digest),
                     rollback_of: None,
                     turn: self.facts(|facts| facts.turns),
                     role,
@@ -307,8 +308,9 @@ impl SessionStore {
 }
 
 impl Journal for SessionStore {
-    fn started(&self, call: &ToolCall, by: GrantedBy) -> Result<(), ToolError> {
-        self.record([Record::Started { call_id: call.id.clone(), by }]).map_err(not_durable)
+    fn started(&self, call: &ToolCall, granted: &Granted) -> Result<(), ToolError> {
+        self.record([Record::Started { call_id: call.id.clone(), granted: granted.clone() }])
+            .map_err(not_durable)
     }
 
     fn turning(&self, act: &str, turnovers: &[Turnover<'_>]) -> Result<(), ToolError> {

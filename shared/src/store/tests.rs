@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::*;
 use crate::call::{Outcome, ToolCall};
+use crate::digest::Digest;
 use crate::history::History;
 use crate::image::Image;
-use crate::journal::{GrantedBy, Journal as _};
+use crate::journal::{Granted, GrantedBy, Journal as _};
 use crate::model::OwnFields;
-use crate::record::{Record, ReplyEnd, Spent, TurnEnd};
+use crate::record::{Entry, Record, ReplyEnd, Spent, TurnEnd};
 use crate::role::ActingRole;
 use crate::tool::Archive as _;
 
@@ -48,7 +49,10 @@ fn begin(folder: &Path) -> SessionStore {
 fn what_was_in_flight_comes_back_as_interrupted_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = begin(folder.path());
-    store.started(&call("a"), GrantedBy::Mode).unwrap();
+    let effect_digest = Some(Digest::of("an effect"));
+    store
+        .started(&call("a"), &Granted { by: GrantedBy::Mode, effect_digest: effect_digest.clone() })
+        .unwrap();
     let id = store.id().to_owned();
     drop(store);
 
@@ -63,11 +67,31 @@ fn what_was_in_flight_comes_back_as_interrupted_once() {
     assert!(outcomes.iter().all(|(_, outcome)| *outcome == "interrupted"));
     assert_eq!(store.history(|history| history.turns()[0].end.clone()), Some(TurnEnd::Crashed));
     let saved = store.entries().unwrap();
+    let leaves: Vec<_> = saved
+        .iter()
+        .filter_map(|entry| match &entry.record {
+            Record::Stepped { audit, .. } => Some((audit.approved_by, audit.effect_digest.clone())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(leaves, [(Some(GrantedBy::Mode), effect_digest), (None, None)]);
     drop(store);
 
     let store = SessionStore::resume(folder.path(), &id, clock(), NOWHERE).unwrap();
     assert_eq!(store.entries().unwrap().len(), saved.len() + 1, "only the second resume is new");
     assert_eq!(store.history(History::pending), vec![]);
+}
+
+#[test]
+fn entries_of_earlier_versions_without_the_digest_of_the_effect_still_load() {
+    let started = r#"{"seq":4,"ts":1,"record":"started","call_id":"a","by":"person"}"#;
+    let entry: Entry = serde_json::from_str(started).unwrap();
+    let granted = Granted { by: GrantedBy::Person, effect_digest: None };
+    assert_eq!(entry.record, Record::Started { call_id: "a".into(), granted: granted.clone() });
+    let checked = r#"{"seq":5,"ts":1,"record":"checked","step":1,"moment":"before","by":"person","material":{},
+        "run":{"command":"true","exit":0,"passed":true,"output":"","duration_ms":3}}"#;
+    let entry: Entry = serde_json::from_str(checked).unwrap();
+    assert!(matches!(entry.record, Record::Checked { granted: of_check, .. } if of_check == granted));
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tandem_shared::person::Effect;
+use tandem_shared::person::{Answer, Effect, Question};
 use tandem_shared::plan::{Approver, Plan, PlanDraft, PlanStep, StepStatus};
 
 use tandem_shared::image::Image;
@@ -96,6 +97,31 @@ async fn a_denied_call_leaves_no_trace() {
     assert_eq!(kind(&room.run("run_command", json!({ "command": "touch b" })).await), "denied");
     assert_eq!((room.names(), room.bytes("a.txt")), (vec!["a.txt".to_owned()], b"one\n".to_vec()));
     assert_eq!(room.entries(), Vec::<String>::new());
+}
+
+/// Says yes, but something else happens meanwhile.
+struct Slow(Mutex<Option<(PathBuf, &'static str)>>);
+
+impl Person for Slow {
+    fn ask(&self, _question: Question) -> BoxFuture<'_, Option<Answer>> {
+        if let Some((path, content)) = self.0.lock().unwrap().take() {
+            std::fs::write(path, content).unwrap();
+        }
+        Box::pin(std::future::ready(Some(Answer::Yes)))
+    }
+}
+
+#[tokio::test]
+async fn leave_is_for_what_was_shown_and_not_for_what_it_has_become() {
+    let slow = Arc::new(Slow(Mutex::default()));
+    let room = Room::before(slow.clone(), Approval::Ask, None, write_tools(ReadTools::new()));
+    room.put("a.txt", "of no worth\n");
+    *slow.0.lock().unwrap() = Some((room.path("a.txt"), "of great worth\n"));
+    let outcome = room.run("delete_file", json!({ "path": "a.txt" })).await;
+    assert_eq!(kind(&outcome), "Stale");
+    assert!(outcome.content().contains("has changed since leave was given"), "{outcome:?}");
+    assert_eq!(room.bytes("a.txt"), b"of great worth\n");
+    assert_eq!(kind(&room.run("delete_file", json!({ "path": "a.txt" })).await), "ok");
 }
 
 #[tokio::test]
