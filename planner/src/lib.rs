@@ -22,6 +22,7 @@ mod off_thread;
 mod page;
 mod path_pattern;
 mod place;
+pub mod secrets;
 mod stoppable;
 mod survey;
 #[cfg(test)]

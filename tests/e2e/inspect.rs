@@ -138,6 +138,24 @@ fn what_looks_is_run() {
 }
 
 #[test]
+fn what_reads_a_file_of_secrets_on_its_way_is_refused_by_its_name() {
+    let world = sums::world();
+    if !is_offered(&world) {
+        return;
+    }
+    world.write(".env", "PLAIN_WORD=swordfish\n");
+    let refused = ["cat .env", "grep -r PLAIN_WORD .", "rg -uu PLAIN_WORD", "git grep --no-index PLAIN_WORD"];
+    for result in inspected(&world, &refused) {
+        assert!(result.contains("Not run: the command reads"), "{result}");
+        assert!(!result.contains("swordfish"), "{result}");
+    }
+    let run = ["grep -rn Adds --exclude=.env .", "git grep -n Adds", "grep -rn 'a - b' src"];
+    for (result, part) in inspected(&world, &run).iter().zip(["Adds numbers", "Adds numbers", "a - b"]) {
+        assert!(result.contains(part), "{result}");
+    }
+}
+
+#[test]
 fn a_plan_ends_with_a_line_of_evidence() {
     let world = sums::world();
     if !is_offered(&world) {

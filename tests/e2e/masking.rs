@@ -107,7 +107,9 @@ fn a_file_of_secrets_is_not_read_where_nobody_can_give_leave() {
         Reply::call("read_file", json!({ "path": ".env" }))
             .and_call("grep", json!({ "pattern": "PLAIN_WORD" }))
             .and_call("grep", json!({ "pattern": "PLAIN_WORD", "path": ".env" })),
-        Reply::call("run_command", json!({ "command": "cat .e*" })),
+        Reply::call("run_command", json!({ "command": "cat .e*" }))
+            .and_call("run_command", json!({ "command": "grep -r PLAIN_WORD ." }))
+            .and_call("run_command", json!({ "command": "grep -r --exclude=.env PLAIN_WORD ." })),
         Reply::call("move_file", json!({ "from": ".env", "to": "plain.txt" })),
         Reply::text("I could not."),
     ];
@@ -117,7 +119,9 @@ fn a_file_of_secrets_is_not_read_where_nobody_can_give_leave() {
     world.tandem(&["run", "--no-plan", "--approval", "auto", "look"]).run();
     let results = server.of("executor").last().unwrap().results();
     let text = results.concat();
-    assert_eq!(text.matches("person's leave").count(), 4, "{results:?}");
+    assert_eq!(text.matches("person's leave").count(), 5, "{results:?}");
+    assert!(text.contains("without naming it: .env (danger rule secret_below)"), "{text}");
+    assert!(text.contains("./.env.example:PLAIN_WORD="), "{text}");
     assert!(text.contains("[1 file that may hold secrets was left out"), "{text}");
     assert!(text.contains(".env.example:1: PLAIN_WORD="), "{text}");
     assert_masked(&world, &server, "swordfish");
@@ -125,6 +129,31 @@ fn a_file_of_secrets_is_not_read_where_nobody_can_give_leave() {
     world.write(".env", &format!("TOKEN={}\nWORD=swordfish\n", token()));
     let ran = world.tandem(&["tool", "run", "read_file", "--args", "{\"path\":\".env\"}"]).run().expect(0);
     assert!(ran.stdout.contains("swordfish"), "{}", ran.all());
+}
+
+#[test]
+fn a_command_that_reads_a_folder_is_asked_about_only_where_a_secret_lies_in_it() {
+    let commands =
+        ["grep -rn PLAIN_WORD .", "rg -uu PLAIN_WORD", "cat *", "grep -rn add src", "find . -type f"];
+    let calls = commands.iter().fold(Reply::default(), |reply, command| {
+        reply.and_call("run_command", json!({ "command": command }))
+    });
+    let server = Server::start(Script::new().say("executor", [calls, Reply::text("Looked.")]));
+    let world = with_env();
+    world.write("credentials.json", "{ \"word\": \"swordfish\" }\n");
+    world.bind(&server, "");
+    let mut running = world.tandem(&["run", "--no-plan", "look"]).terminal().spawn();
+    for answer in ["n\n", "n\n", "n\n"] {
+        running.wait_for("anything else is no: ");
+        running.say(answer);
+    }
+    let ran = running.wait();
+    let shown = ran.all();
+    assert_eq!(shown.matches("without naming it: .env, credentials.json (").count(), 2, "{shown}");
+    assert_eq!(shown.matches("without naming it: credentials.json (").count(), 1, "{shown}");
+    let results = server.of("executor").last().unwrap().results();
+    assert!(results[3].contains("pub fn add") && results[4].contains("./.env"), "{results:?}");
+    assert_masked(&world, &server, "swordfish");
 }
 
 #[test]

@@ -4,15 +4,23 @@ use std::path::Path;
 
 use super::operands::operands;
 use super::place::Place;
-use super::rule::{Call, Matcher, Rule, Target};
+use super::rule::{Call, Matcher, Met, Rule, Target};
 use super::rules::RULES;
 use super::script::{Script, Simple, Word};
 use super::secret_files::reads_secrets;
+use super::swept::Sight;
 use super::wrap::SHELLS;
 
 /// The rules that `script` meets, in the order of the table.
-pub fn met(script: &Script, place: Place<'_>) -> Vec<&'static Rule> {
-    RULES.iter().filter(|rule| meets(&rule.matcher, script, place)).collect()
+pub(super) fn met(script: &Script, sight: &Sight<'_>) -> Vec<Met> {
+    let met = |rule: &'static Rule| match rule.matcher {
+        Matcher::SweepsSecrets => {
+            let why = (0..script.commands.len()).find_map(|at| sight.of(script, at).why());
+            why.map(|why| Met { why: why.into(), ..Met::from(rule) })
+        }
+        _ => meets(&rule.matcher, script, sight.place).then(|| Met::from(rule)),
+    };
+    RULES.iter().filter_map(met).collect()
 }
 
 fn meets(matcher: &Matcher, script: &Script, place: Place<'_>) -> bool {
@@ -26,6 +34,8 @@ fn meets(matcher: &Matcher, script: &Script, place: Place<'_>) -> bool {
             script.commands.iter().any(|simple| shell_runs(simple, script, sources))
         }
         Matcher::ReadsSecrets => script.commands.iter().any(reads_secrets),
+        // That is not in the text: [`met`] looks for it.
+        Matcher::SweepsSecrets => false,
         Matcher::SelfStarting => script.commands.iter().any(|simple| {
             let itself = simple.function.as_deref() == Some(simple.name()) && !simple.words.is_empty();
             itself && (simple.background || !simple.upstream.is_empty())

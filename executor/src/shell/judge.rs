@@ -5,8 +5,9 @@ use super::danger;
 use super::looks::only_looks;
 use super::parse::parse;
 use super::place::Place;
-use super::rule::{Rule, Severity};
+use super::rule::{Met, Severity};
 use super::script::{Script, Simple};
+use super::swept::Sight;
 
 /// The rules of the configuration, as patterns over parsed words. What denies comes first, then what asks, then what
 /// allows.
@@ -35,13 +36,13 @@ impl Rules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// Never to be run, whoever says yes.
-    Forbidden(&'static Rule),
+    Forbidden(Met),
     /// Never to be run, by this rule of the configuration.
     Denied(String),
     /// Always to be asked about, by this rule of the configuration.
     Asked(String),
     /// Always to be asked about, because it is dangerous and no rule names it.
-    Risky(&'static Rule),
+    Risky(Met),
     /// Not understood throughout, so it is asked about; the text says what was not understood.
     Unclear(String),
     /// Every part only looks.
@@ -56,13 +57,13 @@ pub enum Judgement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// By this danger rule never to be run.
-    Forbidden(&'static Rule),
+    Forbidden(Met),
     /// By this rule of the configuration never to be run.
     Denied(String),
     /// By this rule of the configuration always to be asked about.
     Asked(String),
     /// By this danger rule always to be asked about.
-    Risky(&'static Rule),
+    Risky(Met),
     /// It only looks.
     Looks,
     /// By this rule of the configuration to be run without a question.
@@ -89,21 +90,16 @@ pub fn judge(command: &str, rules: &Rules, place: Place<'_>) -> Judgement {
 /// Judges `command` and each of its parts.
 pub fn weigh(command: &str, rules: &Rules, place: Place<'_>) -> Weighed {
     let script = parse(command);
-    let met = danger::met(&script, place);
-    let parts: Vec<Part> = script.commands.iter().map(|simple| part(simple, rules, place)).collect();
-    let judgement = whole(&script, &parts, &met, rules, place);
+    let sight = Sight::new(place);
+    let met = danger::met(&script, &sight);
+    let parts: Vec<Part> = script.commands.iter().map(|simple| part(simple, rules, &sight)).collect();
+    let judgement = whole(&script, &parts, &met, rules, &sight);
     Weighed { script, parts, judgement }
 }
 
-fn whole(
-    script: &Script,
-    parts: &[Part],
-    met: &[&'static Rule],
-    rules: &Rules,
-    place: Place<'_>,
-) -> Judgement {
+fn whole(script: &Script, parts: &[Part], met: &[Met], rules: &Rules, sight: &Sight<'_>) -> Judgement {
     if let Some(rule) = met.iter().find(|rule| rule.severity == Severity::Catastrophic) {
-        return Judgement::Forbidden(rule);
+        return Judgement::Forbidden(rule.clone());
     }
     let denied = |part: &Part| match part {
         Part::Denied(rule) => Some(Judgement::Denied(rule.clone())),
@@ -116,8 +112,8 @@ fn whole(
     if let Some(judgement) = parts.iter().find_map(denied).or_else(|| parts.iter().find_map(asked)) {
         return judgement;
     }
-    if let Some(rule) = met.iter().find(|rule| !is_named(rule, script, rules, place)) {
-        return Judgement::Risky(rule);
+    if let Some(rule) = met.iter().find(|rule| !is_named(rule, script, rules, sight)) {
+        return Judgement::Risky(rule.clone());
     }
     if let Some(odd) = script.odd.first() {
         return Judgement::Unclear(odd.clone());
@@ -129,13 +125,13 @@ fn whole(
 }
 
 /// Whether an allow rule that holds for a part names this danger itself: `git push *` names pushing, `git *` does not.
-fn is_named(danger: &Rule, script: &Script, rules: &Rules, place: Place<'_>) -> bool {
+fn is_named(danger: &Met, script: &Script, rules: &Rules, sight: &Sight<'_>) -> bool {
     let names = |rule: &&Pattern| {
         let literal = rule.literal();
-        danger::met(&literal, place).iter().any(|met| met.id == danger.id)
+        danger::met(&literal, sight).iter().any(|met| met.id == danger.id)
     };
     let naming: Vec<&Pattern> = rules.allow.iter().filter(names).collect();
-    let meets = |simple: &Simple| danger::met(&alone(simple), place).iter().any(|met| met.id == danger.id);
+    let meets = |simple: &Simple| danger::met(&alone(simple), sight).iter().any(|met| met.id == danger.id);
     let mut dangerous = script.commands.iter().filter(|simple| meets(simple)).peekable();
     // A danger that lies in how parts work together is named by no rule.
     dangerous.peek().is_some()
@@ -143,14 +139,16 @@ fn is_named(danger: &Rule, script: &Script, rules: &Rules, place: Place<'_>) -> 
 }
 
 fn alone(simple: &Simple) -> Script {
-    let simple = Simple { upstream: Vec::new(), inner: Vec::new(), ..simple.clone() };
+    // That something is piped into it still holds, and leads nowhere: some programs read that instead of a folder.
+    let upstream = simple.upstream.iter().map(|_| usize::MAX).take(1).collect();
+    let simple = Simple { upstream, inner: Vec::new(), ..simple.clone() };
     Script { commands: vec![simple], ..Script::default() }
 }
 
-fn part(simple: &Simple, rules: &Rules, place: Place<'_>) -> Part {
-    let met = danger::met(&alone(simple), place);
+fn part(simple: &Simple, rules: &Rules, sight: &Sight<'_>) -> Part {
+    let met = danger::met(&alone(simple), sight);
     if let Some(rule) = met.iter().find(|rule| rule.severity == Severity::Catastrophic) {
-        return Part::Forbidden(rule);
+        return Part::Forbidden(rule.clone());
     }
     if let Some(rule) = rules.deny.iter().find(|rule| rule.may_meet(simple)) {
         return Part::Denied(rule.to_string());
@@ -161,11 +159,11 @@ fn part(simple: &Simple, rules: &Rules, place: Place<'_>) -> Part {
     let allowing = rules.allow.iter().find(|rule| is_allowed(simple, std::slice::from_ref(*rule)));
     match (met.first(), allowing) {
         (Some(danger), Some(rule))
-            if danger::met(&rule.literal(), place).iter().any(|r| r.id == danger.id) =>
+            if danger::met(&rule.literal(), sight).iter().any(|r| r.id == danger.id) =>
         {
             Part::Allowed(rule.to_string())
         }
-        (Some(danger), _) => Part::Risky(danger),
+        (Some(danger), _) => Part::Risky(danger.clone()),
         (None, _) if is_allowed(simple, &[]) && only_looks(simple) => Part::Looks,
         (None, Some(rule)) => Part::Allowed(rule.to_string()),
         (None, None) => Part::Plain,

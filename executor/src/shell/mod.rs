@@ -2,18 +2,26 @@
 
 mod allow;
 mod danger;
+mod find;
 mod judge;
 mod looks;
 mod operands;
+mod options;
 mod parse;
 mod place;
 mod propose;
+mod reader;
+mod readers;
 mod rule;
 mod rules;
 mod script;
 mod secret_files;
 mod servers;
 mod survey;
+mod sweep;
+mod swept;
+mod tracked;
+mod unnamed;
 mod word;
 mod wrap;
 
@@ -22,7 +30,7 @@ pub use judge::{Judgement, Part, Rules, Weighed, judge, weigh};
 pub use parse::parse;
 pub use place::Place;
 pub use propose::proposal;
-pub use rule::{Rule, Severity};
+pub use rule::{Met, Rule, Severity};
 pub use rules::RULES;
 pub use script::{Redirect, Script, Simple, Word};
 pub use servers::starts_server;

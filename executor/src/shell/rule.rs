@@ -1,5 +1,7 @@
 //! The form of a danger rule: a severity, a matcher over parsed words, and why.
 
+use std::borrow::Cow;
+
 /// How a danger is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -30,6 +32,23 @@ impl PartialEq for Rule {
 
 impl Eq for Rule {}
 
+/// A rule that a command meets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// The rule's name.
+    pub id: &'static str,
+    /// How it is met.
+    pub severity: Severity,
+    /// Why, as the end of a sentence that begins with "it"; with what was found in this case.
+    pub why: Cow<'static, str>,
+}
+
+impl From<&'static Rule> for Met {
+    fn from(rule: &'static Rule) -> Met {
+        Met { id: rule.id, severity: rule.severity, why: Cow::Borrowed(rule.why) }
+    }
+}
+
 /// What a rule meets, over parsed words.
 #[derive(Debug)]
 pub(super) enum Matcher {
@@ -41,6 +60,8 @@ pub(super) enum Matcher {
     ShellRuns(&'static [&'static str]),
     /// A program that reads a file which holds secrets by its nature.
     ReadsSecrets,
+    /// A program that reads such a file without naming it.
+    SweepsSecrets,
     /// A function that starts itself in a pipe or in the background.
     SelfStarting,
 }

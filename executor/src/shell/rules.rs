@@ -330,4 +330,10 @@ pub const RULES: &[Rule] = &[
         matcher: Matcher::ReadsSecrets,
         why: "reads a file that may hold secrets",
     },
+    Rule {
+        id: "secret_below",
+        severity: Risky,
+        matcher: Matcher::SweepsSecrets,
+        why: "reads what may hold secrets, without naming it",
+    },
 ];

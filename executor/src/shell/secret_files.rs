@@ -41,33 +41,47 @@ const GIT_NAMES_ONLY: &[&str] =
 /// Programs whose last operand is written, not read.
 const TO_LAST: &[&str] = &["cp", "mv", "install", "ln"];
 
-/// Whether `simple` reads such a file. A pattern that can stand for one (`cat .e*`) counts as one; a folder that is
-/// searched as a whole does not.
+/// Options that name what is not read.
+const LEAVE_OUT: &[&str] = &["--exclude", "--exclude-dir"];
+
+/// Whether `simple` reads such a file. A pattern that can stand for one (`cat .e*`) counts as one; what it reads without
+/// naming it is for [`super::swept`].
 pub(super) fn reads_secrets(simple: &Simple) -> bool {
     let fed = simple.redirects.iter().any(|from| from.op == "<" && names_one(&from.target, simple));
     fed || (shows(simple) && read(simple).any(|word| names_one(word, simple)))
 }
 
-fn shows(simple: &Simple) -> bool {
+/// Whether `simple` shows what is in files, and not only which there are.
+pub(super) fn shows(simple: &Simple) -> bool {
     match simple.name() {
         "find" => {
             simple.args().iter().any(|arg| arg.text.starts_with("-exec") || arg.text.starts_with("-ok"))
         }
         "git" => !operands(simple).first().is_some_and(|word| GIT_NAMES_ONLY.contains(&word.text.as_str())),
-        name => !NAMES_ONLY.contains(&name),
+        name => shows_content(name),
     }
 }
 
+/// Whether the program `name` shows what is in files.
+pub(super) fn shows_content(name: &str) -> bool {
+    !NAMES_ONLY.contains(&name)
+}
+
 /// The arguments that may name a file which is read.
-fn read(simple: &Simple) -> impl Iterator<Item = &Word> {
+pub(super) fn read(simple: &Simple) -> impl Iterator<Item = &Word> {
     let operands = operands(simple);
     let to = operands.last().filter(|_| TO_LAST.contains(&simple.name()) && operands.len() > 1).copied();
     let pattern = pattern(simple);
-    simple
-        .args()
-        .iter()
+    let args = simple.args();
+    let left_out = |at: usize| {
+        let is = |at: usize, form: fn(&str) -> bool| args.get(at).is_some_and(|word| form(&word.text));
+        is(at, |text| LEAVE_OUT.iter().any(|option| text.split('=').next() == Some(option)))
+            || at.checked_sub(1).is_some_and(|before| is(before, |text| LEAVE_OUT.contains(&text)))
+    };
+    args.iter()
         .enumerate()
         .filter(move |(at, word)| Some(*at) != pattern && to.is_none_or(|to| !std::ptr::eq(to, *word)))
+        .filter(move |(at, _)| !left_out(*at))
         .map(|(_, word)| word)
 }
 
@@ -127,6 +141,8 @@ mod tests {
             "ls && tail -n1 credentials.json",
             "echo $(cat .env)",
             "diff .env .env.example",
+            "grep -r --exclude=a KEY .env",
+            "cat --exclude-from=.env",
         ] {
             check(command, true);
         }
@@ -151,6 +167,8 @@ mod tests {
             "git commit -m 'ignore .env'",
             "chmod 600 id_rsa",
             "cat id_rsa.pub",
+            "grep -r --exclude=.env KEY .",
+            "grep -r --exclude .env KEY src",
         ] {
             check(command, false);
         }

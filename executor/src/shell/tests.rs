@@ -3,6 +3,7 @@
 mod composed;
 mod hidden;
 mod second_parser;
+mod sweeps;
 
 use std::path::Path;
 
@@ -11,7 +12,11 @@ use serde::Deserialize;
 use super::*;
 
 fn word_of(command: &str) -> String {
-    match judge(command, &Rules::default(), Place { root: Path::new("/srv/project") }) {
+    word_in(Path::new("/srv/project"), command)
+}
+
+fn word_in(root: &Path, command: &str) -> String {
+    match judge(command, &Rules::default(), Place { root }) {
         Judgement::Forbidden(rule) => format!("forbidden {}", rule.id),
         Judgement::Risky(rule) => format!("risky {}", rule.id),
         Judgement::Unclear(_) => "unclear".to_owned(),
@@ -80,11 +85,17 @@ const MEETING: &[(&str, &str)] = &[
     ("redirect_outside", "echo x >> ~/.bashrc"),
     ("write_outside", "touch /var/x"),
     ("secret_file", "cat .env"),
+    ("secret_below", "grep -r KEY ."),
 ];
 
 #[test]
 fn every_danger_rule_is_met() {
-    let met: Vec<(&str, String)> = MEETING.iter().map(|(id, command)| (*id, word_of(command))).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("project");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(root.join(".env"), "KEY=1").unwrap();
+    let met: Vec<(&str, String)> =
+        MEETING.iter().map(|(id, command)| (*id, word_in(&root, command))).collect();
     let expect: Vec<(&str, String)> = RULES
         .iter()
         .map(|rule| {
@@ -280,7 +291,7 @@ fn rules_deny_before_they_ask_and_ask_before_they_allow() {
     let check = |command: &str, expect: Judgement| {
         assert_eq!(judge(command, &rules, Place { root: Path::new("/srv/project") }), expect, "{command}");
     };
-    let danger = |id: &str| RULES.iter().find(|rule| rule.id == id).unwrap();
+    let danger = |id: &str| Met::from(RULES.iter().find(|rule| rule.id == id).unwrap());
     for command in [
         "touch x",
         "git status && touch n1",

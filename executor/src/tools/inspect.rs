@@ -45,6 +45,9 @@ const ASKS: &[(&str, &[&str])] = &[
     ("make", &["-n", "--dry-run"]),
 ];
 
+/// The danger rules about files of secrets.
+const OF_SECRETS: &[&str] = &["secret_file", "secret_below"];
+
 impl ReadTool for Inspect {
     type Args = InspectArgs;
     const NAME: &'static str = "inspect";
@@ -86,6 +89,15 @@ fn only_looks(command: &str, place: Place<'_>) -> Result<(), ToolError> {
     match weighed.judgement {
         Judgement::Looks => Ok(()),
         Judgement::Plain if understood && all => Ok(()),
+        Judgement::Risky(rule) if OF_SECRETS.contains(&rule.id) => Err(ToolError::new(
+            ErrorKind::Permission,
+            format!(
+                "Not run: the command {}. That needs a person's leave, and inspect asks for none. Leave such files out \
+                 (grep --exclude, rg -g '!NAME'), search other folders, or use the tool grep, which leaves them out by \
+                 itself.",
+                rule.why
+            ),
+        )),
         _ => Err(ToolError::new(
             ErrorKind::Permission,
             "Not run: inspect only runs commands of which every part only looks (git log, wc, find, cargo metadata and \
