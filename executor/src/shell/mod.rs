@@ -1,6 +1,7 @@
 //! The judge of commands: what a command line is made of, what of it is dangerous, and what may run without a question.
 
 mod allow;
+mod asks;
 mod danger;
 mod find;
 mod judge;
@@ -26,6 +27,7 @@ mod word;
 mod wrap;
 
 pub use allow::{Pattern, PatternError};
+pub use asks::{BEFORE_ASKING, asks};
 pub use judge::{Judgement, Part, Rules, Weighed, judge, weigh};
 pub use parse::parse;
 pub use place::Place;

@@ -32,19 +32,6 @@ pub struct InspectArgs {
     command: String,
 }
 
-/// Programs that ask a project about itself, by their first operand. They may run parts of the project's own set-up, so a
-/// command of the executor is asked about for them; here nothing that they start can write or reach anybody.
-const ASKS: &[(&str, &[&str])] = &[
-    ("cargo", &["metadata", "tree", "--version", "pkgid", "locate-project"]),
-    ("rustc", &["--version", "--print"]),
-    ("python", &["--version"]),
-    ("python3", &["--version"]),
-    ("node", &["--version"]),
-    ("npm", &["ls", "list", "--version", "view"]),
-    ("go", &["list", "version", "env"]),
-    ("make", &["-n", "--dry-run"]),
-];
-
 /// The danger rules about files of secrets.
 const OF_SECRETS: &[&str] = &["secret_file", "secret_below"];
 
@@ -57,15 +44,15 @@ impl ReadTool for Inspect {
         if args.command.trim().is_empty() || args.command.contains('\0') {
             return Outcome::error(ErrorKind::InvalidArguments, "The command is empty or holds a NUL byte.");
         }
-        if let Err(refused) = only_looks(&args.command, Place { root: cx.workspace.root() }) {
-            return refused.into();
-        }
+        let before = match only_looks(&args.command, Place { root: cx.workspace.root() }) {
+            Ok(before) => before,
+            Err(refused) => return refused.into(),
+        };
         let shown = self.commands.output_chars;
         let limits = Limits::new(&self.commands, None, Leftovers::Kill);
+        let command = format!("{before}{}", args.command);
         let keeping = Keeping::new(&cx.archive, &self.commands, &self.env);
-        match look(&args.command, &cx.workspace, limits, &self.env, &self.cage, Some(&keeping), &cx.interrupt)
-            .await
-        {
+        match look(&command, &cx.workspace, limits, &self.env, &self.cage, Some(&keeping), &cx.interrupt).await {
             Err(fault) => fault.into(),
             Ok(ended) => {
                 let output = ended.output.trim_end();
@@ -80,15 +67,17 @@ impl ReadTool for Inspect {
     }
 }
 
-fn only_looks(command: &str, place: Place<'_>) -> Result<(), ToolError> {
+/// What is to be set before the command, if it may run.
+fn only_looks(command: &str, place: Place<'_>) -> Result<&'static str, ToolError> {
     let weighed = shell::weigh(command, &Rules::default(), place);
-    let looks =
-        |(simple, part): (&Simple, &Part)| *part == Part::Looks || (*part == Part::Plain && asks(simple));
+    let looks = |(simple, part): (&Simple, &Part)| {
+        *part == Part::Looks || (*part == Part::Plain && shell::asks(simple))
+    };
     let understood = weighed.script.odd.is_empty() && weighed.script.functions.is_empty();
     let all = weighed.script.commands.iter().zip(&weighed.parts).all(looks);
     match weighed.judgement {
-        Judgement::Looks => Ok(()),
-        Judgement::Plain if understood && all => Ok(()),
+        Judgement::Looks => Ok(""),
+        Judgement::Plain if understood && all => Ok(shell::BEFORE_ASKING),
         Judgement::Risky(rule) if OF_SECRETS.contains(&rule.id) => Err(ToolError::new(
             ErrorKind::Permission,
             format!(
@@ -105,13 +94,4 @@ fn only_looks(command: &str, place: Place<'_>) -> Result<(), ToolError> {
              such a command, or put what has to be run into the plan as a step's check.",
         )),
     }
-}
-
-fn asks(simple: &Simple) -> bool {
-    let plain = simple.assigns.is_empty()
-        && !simple.background
-        && simple.words.iter().all(|word| word.known)
-        && simple.redirects.iter().all(|to| to.target.text == "/dev/null" || to.op.contains('&'));
-    let first = simple.args().first().map_or("", |word| word.text.as_str());
-    plain && ASKS.iter().any(|(name, operands)| simple.name() == *name && operands.contains(&first))
 }
