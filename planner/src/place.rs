@@ -7,9 +7,10 @@ use std::sync::Mutex;
 
 use tandem_shared::call::{ErrorKind, Outcome, ToolError};
 use tandem_shared::sensitive::is_sensitive;
-use tandem_shared::tool::ReadCx;
+use tandem_shared::tool::{ReadCx, blocking};
 use tandem_shared::workspace::{PathError, WorkspacePath};
 
+use crate::secrets::twin_secret;
 use crate::walk;
 
 /// Files looked at for one of the same name elsewhere: enough for a large project, bounded for a huge one.
@@ -34,8 +35,8 @@ pub(crate) fn resolve(cx: &ReadCx, path: &str) -> Result<WorkspacePath, ToolErro
     })
 }
 
-/// Asks for leave to read the file at `path`, if it is one that holds secrets: by its own name, or by that of what it
-/// leads to. What cannot be read anyway is not asked about.
+/// Asks for leave to read the file at `path`, if it is one that holds secrets: by its own name, by that of what it
+/// leads to, or by a second name of the same file. What cannot be read anyway is not asked about.
 ///
 /// # Errors
 /// The denial.
@@ -44,8 +45,19 @@ pub(crate) async fn leave(cx: &ReadCx, tool: &str, path: &str) -> Result<(), Out
     if !place.absolute().is_file() {
         return Ok(());
     }
-    let named = if is_sensitive(place.relative()) { place.relative() } else { path };
-    cx.leave.ask(tool, named, cx.person.as_ref()).await
+    let named = if is_sensitive(place.relative()) { place.relative().to_owned() } else { path.to_owned() };
+    let secret = match is_sensitive(&named) {
+        true => named,
+        false => twin(cx, &place).await.unwrap_or(named),
+    };
+    cx.leave.ask(tool, &secret, cx.person.as_ref()).await
+}
+
+/// The file of secrets that `place` is a second name of.
+async fn twin(cx: &ReadCx, place: &WorkspacePath) -> Option<String> {
+    let (root, path) = (cx.workspace.root().to_owned(), place.absolute().to_owned());
+    let found = blocking(move || Ok(path.metadata().ok().and_then(|met| twin_secret(&root, &met)))).await;
+    found.ok().flatten()
 }
 
 /// `path` inside the root, which exists, and what it is.

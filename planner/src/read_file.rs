@@ -283,6 +283,8 @@ mod tests {
     fn a_file_that_holds_secrets_is_read_with_leave_only() {
         let tree = Tree::of(&[(".env", "A=1\n"), (".env.example", "A=\n"), ("folder.pem/x", "")]);
         tree.link("plain", ".env");
+        tree.hard_link("twin", ".env");
+        tree.hard_link("harmless", ".env.example");
         let asked = |answer: Option<Answer>, path: &str| {
             let person = answer.map(|answer| Arc::new(Answering { answer, asked: Mutex::default() }));
             let cx = match &person {
@@ -295,6 +297,8 @@ mod tests {
         let no = Answer::No { reason: String::new() };
         assert_eq!(asked(None, ".env"), (["denied"; 2], 0));
         assert_eq!(asked(None, "plain"), (["denied"; 2], 0));
+        assert_eq!(asked(None, "twin"), (["denied"; 2], 0));
+        assert_eq!(asked(None, "harmless"), (["ok"; 2], 0));
         assert_eq!(asked(None, ".env.example"), (["ok"; 2], 0));
         assert_eq!(asked(None, "folder.pem"), (["error"; 2], 0));
         assert_eq!(asked(None, "missing.pem"), (["error"; 2], 0));

@@ -20,11 +20,11 @@ pub fn of_packages(name: &OsStr) -> bool {
     PACKAGES.iter().any(|folder| name == *folder)
 }
 
-/// The file of secrets that the file at `path` is: the path itself, what its links lead to, or a file below `root` with
-/// the same content on the disk. The last is only looked for where the file has more than one name.
+/// The file of secrets that the file at `path` is: by its own name, by that of what it leads to, or as
+/// [`twin_secret`] finds it.
 pub fn linked_secret(root: &Path, path: &Path, met: &Metadata) -> Option<String> {
     let real = || secret_name(root, &path.canonicalize().ok()?);
-    secret_name(root, path).or_else(real).or_else(|| twin(root, met))
+    secret_name(root, path).or_else(real).or_else(|| twin_secret(root, met))
 }
 
 /// The name of the file at `path`, relative to `root`, if it says that the file holds secrets.
@@ -35,8 +35,10 @@ pub fn secret_name(root: &Path, path: &Path) -> Option<String> {
     (!packaged && is_sensitive(&name)).then_some(name)
 }
 
+/// The file of secrets below `root` that is the same file as the one that was met, under another name. It is only looked
+/// for where the file has more than one name, which few have, and among the first [`ENTRIES`] entries.
 #[cfg(unix)]
-fn twin(root: &Path, met: &Metadata) -> Option<String> {
+pub fn twin_secret(root: &Path, met: &Metadata) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
 
     if met.nlink() < 2 || !met.is_file() {
@@ -54,7 +56,8 @@ fn twin(root: &Path, met: &Metadata) -> Option<String> {
     })
 }
 
+/// Where the system does not tell, there is none.
 #[cfg(not(unix))]
-fn twin(_root: &Path, _met: &Metadata) -> Option<String> {
+pub fn twin_secret(_root: &Path, _met: &Metadata) -> Option<String> {
     None
 }

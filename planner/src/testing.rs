@@ -36,6 +36,10 @@ impl Tree {
         std::os::unix::fs::symlink(target, self.dir.path().join(path)).unwrap();
     }
 
+    pub(crate) fn hard_link(&self, path: &str, target: &str) {
+        std::fs::hard_link(self.dir.path().join(target), self.dir.path().join(path)).unwrap();
+    }
+
     pub(crate) fn path(&self) -> &std::path::Path {
         self.dir.path()
     }

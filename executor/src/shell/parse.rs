@@ -440,6 +440,7 @@ impl<'a> Walk<'a> {
         let first = self.script.commands.len();
         if matches!(node.kind(), "command_substitution" | "process_substitution") {
             self.children(node, &Around::default());
+            self.script.commands.iter_mut().skip(first).for_each(|simple| simple.captured = true);
         } else {
             let mut cursor = node.walk();
             for child in node.named_children(&mut cursor) {

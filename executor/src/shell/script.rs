@@ -28,6 +28,8 @@ pub struct Simple {
     pub upstream: Vec<usize>,
     /// Commands inside its own words (substitutions), as places in [`Script::commands`].
     pub inner: Vec<usize>,
+    /// Whether it stands in a substitution, so that its output becomes words of another command.
+    pub captured: bool,
     /// The wrapper that starts it, for example `env` or `xargs`.
     pub via: Option<String>,
     /// The function whose body holds it.

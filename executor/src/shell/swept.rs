@@ -82,13 +82,14 @@ impl<'a> Sight<'a> {
         for start in starts {
             // A folder around the project holds the project.
             let start = if root.starts_with(&start) { root.to_owned() } else { start };
-            match fs::metadata(&start) {
-                // The names of what lies outside are as far as this looks.
-                _ if !start.starts_with(root) => {
-                    if sweep.depth != Some(0) && is_sensitive(&start.join("any").to_string_lossy()) {
-                        into.add(start.display().to_string());
-                    }
+            if !start.starts_with(root) {
+                // What lies outside is judged by its name alone.
+                if sweep.depth != Some(0) && is_sensitive(&start.join("any").to_string_lossy()) {
+                    into.add(start.display().to_string());
                 }
+                continue;
+            }
+            match fs::metadata(&start) {
                 Ok(met) if met.is_dir() => self.below(&start, &dir, sweep, into),
                 Ok(met) => self.file(&start, &met, into),
                 // In git such a word may name a commit, with all its files.
@@ -177,7 +178,7 @@ impl Finding {
         match (self.files.as_slice(), self.unseen) {
             ([], false) => None,
             ([], true) => Some(format!(
-                "reads more than {ENTRIES} files, too many to see whether some of them may hold secrets"
+                "reads folders with more than {ENTRIES} entries, too many to see whether some may hold secrets"
             )),
             (files, _) => {
                 Some(format!("reads what may hold secrets, without naming it: {}{more}", files.join(", ")))
@@ -254,4 +255,28 @@ fn overrides(dir: &Path, sweep: &Sweep) -> Option<Override> {
         builder.add(glob).ok()?;
     }
     builder.build().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::parse::parse;
+
+    #[test]
+    fn what_is_too_much_to_look_at_is_not_taken_for_harmless() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["a", "b", "c", "d.pem"] {
+            fs::write(root.join(name), "x").unwrap();
+        }
+        let why = |command: &str, entries: usize| {
+            let sight = Sight { left: Cell::new(entries), ..Sight::new(Place { root }) };
+            sight.of(&parse(command), 0).why().unwrap_or_default()
+        };
+        assert_eq!(why("grep -r x .", 5), "reads what may hold secrets, without naming it: d.pem");
+        assert!(why("grep -r x .", 4).starts_with("reads folders with more than 300000 entries"));
+        assert!(why("cat *", 2).starts_with("reads folders with more than 300000 entries"));
+        assert_eq!(why("grep x a", 1), "");
+        assert_eq!(why("ls", 0), "");
+    }
 }

@@ -34,15 +34,16 @@ pub(super) fn sweeps(script: &Script, at: usize) -> Vec<Sweep> {
 const FEEDERS: &[&str] = &["xargs", "parallel"];
 
 /// The commands whose output may name the files that the command at `at` reads: those inside its words, those piped into
-/// its `xargs`, and, where a word of it is a variable, all that stand before it.
+/// its `xargs`, and, where a word of it is a variable, all that are piped into it or stand in a substitution before it.
 fn listers(script: &Script, at: usize) -> Vec<&Simple> {
     let Some(simple) = script.commands.get(at) else { return Vec::new() };
     let mut places = simple.inner.clone();
-    if simple.via.as_deref().is_some_and(|via| FEEDERS.contains(&via)) {
+    let unknown = simple.args().iter().any(|word| !word.known);
+    if unknown || simple.via.as_deref().is_some_and(|via| FEEDERS.contains(&via)) {
         places.extend(&simple.upstream);
     }
-    if simple.args().iter().any(|word| !word.known) {
-        places.extend(0..at);
+    if unknown {
+        places.extend((0..at).filter(|at| script.commands.get(*at).is_some_and(|simple| simple.captured)));
     }
     places.sort_unstable();
     places.dedup();
@@ -74,10 +75,6 @@ fn by_table(simple: &Simple, table: &[Reader]) -> Vec<Sweep> {
     let given = told.options.iter().any(|(name, _)| narrows(row, name) == Some(Narrows::Pattern));
     let pattern =
         matches!(row.operands, Operands::Pattern | Operands::PatternOrInput | Operands::PatternInGit);
-    // Without a pattern such a program only complains.
-    if pattern && !given && told.operands.is_empty() && name != "fd" && name != "fdfind" {
-        return Vec::new();
-    }
     let mut places = told.operands.iter().copied().skip(usize::from(pattern && !given)).peekable();
     let within = told.options.iter().filter(|(name, _)| narrows(row, name) == Some(Narrows::In));
     let mut found: Vec<Sweep> = within

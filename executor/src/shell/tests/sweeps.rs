@@ -142,6 +142,9 @@ fn names_that_another_command_prints_are_read() {
             ("cat $(git ls-files)", SEEN),
             ("find . -type f | while read f; do cat \"$f\"; done", ALL),
             ("for f in $(git ls-files); do cat $f; done", SEEN),
+            ("F=$(find . -type f); cat $F", ALL),
+            ("ls -a && cat \"$HOME/x\"", ""),
+            ("find . -type f; cargo run -- $X", ""),
             ("find . -type f -exec wc -l {} +", ""),
             ("find . -type f", ""),
             ("find . -name '*.rs' -exec grep KEY {} +", ""),
@@ -224,5 +227,7 @@ fn a_rule_of_the_user_lets_it_through_if_it_names_the_search() {
     check("grep -r KEY .", "grep -r KEY .", true);
     check("grep -r KEY *", "grep -r KEY .", true);
     check("grep *", "grep -r KEY .", false);
-    check("rg *", "rg KEY", false);
+    check("grep -rn *", "grep -rn KEY src conf", true);
+    check("rg *", "rg KEY", true);
+    check("cat *", "cat conf/*", false);
 }
