@@ -14,7 +14,7 @@ use tandem_shared::tool::ReadCx;
 
 use crate::cage::{Cage, Hindrance};
 use crate::change::Change;
-use crate::coverage::Coverage;
+use crate::coverage::{Before, Coverage};
 use crate::environment::Environment;
 use crate::file::{self, Found};
 use crate::gate::Grant;
@@ -315,14 +315,7 @@ impl WriteCx {
         let before = self.cx.around.coverage.before().await;
         let (ended, behind) = run.await?;
         let job = self.adopt(behind, &ended, hold).await?;
-        let changes = before
-            .settle(&self.grant.call().id, &read.workspace, self.cx.journal())
-            .await
-            .map_err(|mut fault| {
-                fault.text =
-                    format!("The command ran, but what it changed could not be kept. {}", fault.text);
-                fault
-            })?;
+        let changes = self.settle(before).await?;
         Ok(Ran { ended, changes, job })
     }
 
@@ -337,8 +330,11 @@ impl WriteCx {
             return Ok(None);
         };
         let jobs = &self.cx.around.jobs;
-        let adopted = jobs.adopt(command, behind, ended.by, &self.cx.read().workspace, hold).await?;
-        Ok(Some(adopted))
+        let job = jobs.adopt(command, behind, ended.by, &self.cx.read().workspace, hold).await?;
+        if hold.reach != Reach::Looks {
+            self.goes_on(job)?;
+        }
+        Ok(Some(job))
     }
 
     /// The same outside the cage, when a person is there and gives leave to that as well. `None` when not.
@@ -373,11 +369,11 @@ impl WriteCx {
         }
     }
 
-    /// Starts the command that leave was given to in the background.
+    /// Starts the command that leave was given to in the background, and answers with what it changed so far.
     ///
     /// # Errors
-    /// When the grant is not for a command, or when no process could be started.
-    pub async fn start_job(&self) -> Result<Opening, ToolError> {
+    /// When the grant is not for a command, when no process could be started, or when what it changed could not be kept.
+    pub async fn start_job(&self) -> Result<(Opening, Vec<Artifact>), ToolError> {
         let Effect::Command { command } = self.grant.effect() else {
             return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
         };
@@ -390,6 +386,28 @@ impl WriteCx {
             tell: None,
             keeping: Some(&keeping),
         };
-        around.jobs.start(command, &around.read.workspace, hold, &around.read.interrupt).await
+        let before = around.coverage.before().await;
+        let opening =
+            around.jobs.start(command, &around.read.workspace, hold, &around.read.interrupt).await?;
+        let changes = self.settle(before).await?;
+        if opening.end.is_none() {
+            self.goes_on(opening.id)?;
+        }
+        Ok((opening, changes))
+    }
+
+    /// Keeps what the command changed.
+    async fn settle(&self, before: Before<'_>) -> Result<Vec<Artifact>, ToolError> {
+        let kept = before.settle(&self.grant.call().id, &self.cx.read().workspace, self.cx.journal()).await;
+        kept.map_err(|mut fault| {
+            fault.text = format!("The command ran, but what it changed could not be kept. {}", fault.text);
+            fault
+        })
+    }
+
+    /// Nobody looks at the tree when a job changes something.
+    fn goes_on(&self, job: u32) -> Result<(), ToolError> {
+        let blind = format!("what job {job} changes in the background is not known");
+        self.cx.journal().turned(&self.grant.call().id, &[], &[blind])
     }
 }

@@ -14,6 +14,7 @@ use tandem_shared::settings::Approval;
 use tandem_shared::workspace::Workspace;
 
 use crate::shell::{self, Judgement, Place, Rules};
+use crate::stage::Stage;
 
 pub use remembered::Remembered;
 use remembered::remembered_as;
@@ -177,6 +178,9 @@ impl Gate {
     pub async fn judge(&self, call: &ToolCall, effect: &Effect) -> Result<Grant, String> {
         let mut shown = effect.clone();
         shown.mask(&self.masker);
+        if let Effect::Command { command } = &shown {
+            Stage::Gates.begins(command);
+        }
         let effect_digest = Some(shown.digest());
         let granted = |by| {
             let granted = Granted { by, effect_digest: effect_digest.clone() };

@@ -19,6 +19,7 @@ mod refusal;
 mod patch;
 mod hunks;
 mod reach;
+mod stage;
 mod descent;
 pub mod cage;
 mod process;

@@ -21,11 +21,13 @@ use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 
 use crate::cage::Cage;
+use crate::coverage::Coverage;
 use crate::cx::Surroundings;
 use crate::environment::Environment;
 use crate::gate::Gate;
 use crate::material::{self, Material};
 use crate::proof::{judge, run_check};
+use crate::undo::CHECK;
 
 /// Runs the checks of the plan in force, each with the gate's leave.
 pub struct PlanOverseer {
@@ -34,6 +36,7 @@ pub struct PlanOverseer {
     commands: CommandSettings,
     env: Arc<Environment>,
     cage: Arc<Cage>,
+    coverage: Arc<Coverage>,
     interrupt: Interrupt,
     /// Checks that were not allowed, with the reason: nobody is asked twice.
     refused: Mutex<BTreeMap<String, String>>,
@@ -51,6 +54,7 @@ impl PlanOverseer {
             commands: around.commands.clone(),
             env: around.env.clone(),
             cage: around.cage.clone(),
+            coverage: around.coverage.clone(),
             interrupt: around.read.interrupt.clone(),
             refused: Mutex::default(),
         }
@@ -124,17 +128,7 @@ impl PlanOverseer {
         let (granted, run) = match runs.get(&step.check) {
             Some(known) => known.clone(),
             None => match self.leave(&step.check).await {
-                Ok(granted) => {
-                    let run = run_check(
-                        &step.check,
-                        &self.workspace,
-                        &self.commands,
-                        &self.env,
-                        &self.cage,
-                        &self.interrupt,
-                    );
-                    (granted, run.await)
-                }
+                Ok(granted) => (granted, self.run(&step.check, store, hear).await),
                 Err(reason) => {
                     self.refused().insert(step.check.clone(), reason);
                     return Ok(());
@@ -153,6 +147,20 @@ impl PlanOverseer {
         store.record([Record::Checked { step: step.number, moment, granted, material, run: run.clone() }])?;
         hear(Event::Check { step: step.number, moment, run });
         Ok(())
+    }
+
+    /// Runs a check, and keeps what it changed, so that it can be taken back like what a command changed.
+    async fn run(&self, check: &str, store: &SessionStore, hear: Hear<'_>) -> CheckRun {
+        let before = self.coverage.before().await;
+        let run =
+            run_check(check, &self.workspace, &self.commands, &self.env, &self.cage, &self.interrupt).await;
+        let act = format!("{CHECK}-{}", store.facts(|facts| facts.checks) + 1);
+        if let Err(fault) = before.settle(&act, &self.workspace, store).await {
+            hear(Event::Notice {
+                text: format!("What the check `{check}` changed could not be kept. {}", fault.text),
+            });
+        }
+        run
     }
 
     /// The gate's leave to run a check.

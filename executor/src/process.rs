@@ -33,6 +33,7 @@ use crate::cage::{Cage, Hindrance};
 use crate::descent::Left;
 use crate::environment::Environment;
 use crate::reach::Reach;
+use crate::stage::Stage;
 use stream::Stream;
 
 /// How a command ended.
@@ -105,6 +106,7 @@ pub async fn run(
         recording: Recording::new(hold.keeping.cloned(), limits.output_chars),
         stream: Stream::new(hold.tell, hold.env),
     };
+    Stage::TimeAndInterrupt.begins(&format!("{limits:?}"));
     let by = follow(&mut kept, &mut pipe, &mut listener, limits, interrupt).await.map_err(failed)?;
     if matches!(by, End::Idle | End::TooLong | End::Interrupted) {
         kept.ask_to_end();
@@ -121,6 +123,7 @@ pub async fn run(
         .await;
         kept.end().await;
     }
+    Stage::Output.begins(&format!("{by:?}"));
     // Whoever goes on in the background may hold the pipe for as long as it likes.
     let _ = timeout(DRAIN, drain(&mut pipe, &mut listener)).await;
     let mut left = kept.left();

@@ -296,6 +296,31 @@ fn a_long_output_can_be_read_back_by_the_model_and_by_a_person() {
 }
 
 #[test]
+fn a_command_goes_through_its_stages_in_order() {
+    let all = ["Gates", "Preparation", "ServerDetection", "Execution", "TimeAndInterrupt", "Output"];
+    let stages = |command: Value, approval: &str| {
+        let world = World::with(&[("app.py", "import time\nprint('up', flush=True)\ntime.sleep(600)\n")]);
+        let server = Server::start(
+            Script::new().say("executor", [Reply::call("run_command", command), Reply::text("done")]),
+        );
+        world.bind(&server, "");
+        let ran = world.tandem(&["-vv", "run", "--no-plan", "--approval", approval, "go"]).run();
+        let named =
+            ran.stderr.lines().filter_map(|line| line.split_once("stage=")?.1.split_whitespace().next());
+        named.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(stages(json!({ "command": "echo x > y" }), "auto"), all);
+    assert_eq!(
+        stages(json!({ "command": "sleep 600", "timeout": 1 }), "auto"),
+        all,
+        "one that takes too long"
+    );
+    assert_eq!(stages(json!({ "command": "python3 app.py" }), "auto"), all[..4], "a server");
+    assert_eq!(stages(json!({ "command": "sudo true" }), "auto"), all[..1], "one that is forbidden");
+    assert_eq!(stages(json!({ "command": "echo x > y" }), "strict"), all[..1], "one without leave");
+}
+
+#[test]
 fn a_person_sees_what_goes_on() {
     let world = World::with(&[("app.py", "import time\nprint('up', flush=True)\ntime.sleep(600)\n")]);
     let server =

@@ -57,6 +57,41 @@ fn a_command_that_fails_is_covered_and_its_files_are_reported() {
 }
 
 #[test]
+fn what_a_job_changed_as_it_started_is_taken_back_and_the_rest_is_said() {
+    let world = world();
+    let before = world.tree();
+    let command = "echo made > made.txt; sed -i s/two/zwei/ poem.txt; echo up; sleep 600";
+    let ran = turn(&world, &[("run_command", json!({ "command": command, "background": true }))]);
+    assert!(ran.stderr.contains("what job 1 changes in the background is not known"), "{}", ran.all());
+    assert_eq!(world.read("poem.txt"), POEM.replace("two", "zwei"));
+    let undone = world.tandem(&["undo"]).run().expect(0);
+    assert!(undone.all().contains("what job 1 changes in the background is not known"), "{}", undone.all());
+    assert_same_tree(&world.tree(), &before, "after undo");
+}
+
+#[test]
+fn what_a_check_changed_is_taken_back_too() {
+    let world = world();
+    let before = world.tree();
+    let step =
+        json!({ "what": "Begin", "files": ["new.txt"], "check": "date +%s%N >> seen.txt; test -f new.txt" });
+    let plan = Reply::call("submit_plan", json!({ "goal": "Begin", "steps": [step] }));
+    let executor = [
+        Reply::call("write_file", json!({ "path": "new.txt", "content": "new\n" })),
+        Reply::call("update_step", json!({ "step": 1, "status": "done", "note": "done" })),
+        Reply::text("Done."),
+    ];
+    let server = Server::start(Script::new().say("planner", [plan]).say("executor", executor));
+    world.bind(&server, "");
+    world.tandem(&["run", "--yes", "--approval", "auto", "begin"]).run().expect(0);
+    assert_eq!(world.read("seen.txt").lines().count(), 2, "the check ran twice");
+    let listed = world.tandem(&["undo", "--list"]).run().expect(0);
+    assert!(listed.stdout.contains("check-2"), "{}", listed.all());
+    world.tandem(&["undo"]).run().expect(0);
+    assert_same_tree(&world.tree(), &before, "after undo");
+}
+
+#[test]
 fn what_is_not_covered_is_said() {
     let world = world();
     let replies = [

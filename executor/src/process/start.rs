@@ -21,6 +21,7 @@ use super::kept::Kept;
 use crate::cage::{Cage, Errand, LAUNCH, Repositories, Start, Watch, say};
 use crate::environment::Environment;
 use crate::reach::Reach;
+use crate::stage::Stage;
 
 /// Set for every command: nothing that waits for a person, no pages, no colours.
 const QUIET: &[(&str, &str)] = &[
@@ -76,6 +77,7 @@ pub async fn begin<'a>(
     let errand = hold.cage.errand(command, hold.reach, workspace.root(), &known)?;
     let is_caged = errand.as_ref().is_some_and(|(_, start)| start.policy.is_some());
     let caged = if is_caged { Caged::Yes } else { Caged::No };
+    Stage::Execution.begins(&format!("caged: {caged:?}"));
     let since = Instant::now();
     let (mut kept, pipe) = spawn(command, workspace, hold.env, errand).map_err(|error| {
         ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))

@@ -52,7 +52,9 @@ impl ReadTool for Inspect {
         let limits = Limits::new(&self.commands, None, Leftovers::Kill);
         let command = format!("{before}{}", args.command);
         let keeping = Keeping::new(&cx.archive, &self.commands, &self.env);
-        match look(&command, &cx.workspace, limits, &self.env, &self.cage, Some(&keeping), &cx.interrupt).await {
+        match look(&command, &cx.workspace, limits, &self.env, &self.cage, Some(&keeping), &cx.interrupt)
+            .await
+        {
             Err(fault) => fault.into(),
             Ok(ended) => {
                 let output = ended.output.trim_end();

@@ -10,6 +10,7 @@ use crate::jobs::Opening;
 use crate::process::{End, Ended, Leftovers, Limits};
 use crate::reach::Reach;
 use crate::shell::{self, Judgement, Place, Rules};
+use crate::stage::Stage;
 use crate::tool::WriteTool;
 
 /// The tool.
@@ -49,26 +50,42 @@ impl WriteTool for RunCommand {
     }
 
     async fn call(&self, args: RunCommandArgs, cx: WriteCx) -> Outcome {
-        if args.background || shell::starts_server(&shell::parse(&args.command)) {
-            return cx.start_job().await.map_or_else(Outcome::from, |opening| started(&opening));
-        }
         let settings = cx.look().commands();
         let shown = settings.output_chars;
         let limits = Limits::new(settings, args.timeout, Leftovers::Keep);
         let root = cx.look().read().workspace.root().to_owned();
         let looks = shell::judge(&args.command, &Rules::default(), Place { root: &root }) == Judgement::Looks;
         let reach = if looks { Reach::Looks } else { Reach::Acts };
+        Stage::Preparation.begins(&format!("{reach:?}, {limits:?}"));
+        let is_server = args.background || shell::starts_server(&shell::parse(&args.command));
+        Stage::ServerDetection.begins(if is_server {
+            "it goes to the background"
+        } else {
+            "it is waited for"
+        });
+        if is_server {
+            return match cx.start_job().await {
+                Ok((opening, changes)) => with_changes(started(&opening, &changed_files(&changes)), changes),
+                Err(error) => error.into(),
+            };
+        }
         let ran = match run(&cx, limits, reach).await {
             Ok(ran) => ran,
             Err(error) => return error.into(),
         };
         let further = still_running(&ran) + &changed_files(&ran.changes) + &ran.ended.of_cage();
-        match outcome(&ran.ended, &limits, shown, &further) {
-            Outcome::Ok(output) if !looks => Outcome::Ok(
-                ran.changes.into_iter().fold(output.with(Artifact::MayHaveChanged), ToolOutput::with),
-            ),
-            outcome => outcome,
+        let outcome = outcome(&ran.ended, &limits, shown, &further);
+        if looks { outcome } else { with_changes(outcome, ran.changes) }
+    }
+}
+
+/// With what the harness has to know of what the command changed.
+fn with_changes(outcome: Outcome, changes: Vec<Artifact>) -> Outcome {
+    match outcome {
+        Outcome::Ok(output) => {
+            Outcome::Ok(changes.into_iter().fold(output.with(Artifact::MayHaveChanged), ToolOutput::with))
         }
+        outcome => outcome,
     }
 }
 
@@ -84,7 +101,7 @@ async fn run(cx: &WriteCx, limits: Limits, reach: Reach) -> Result<Ran, ToolErro
 }
 
 /// What the model reads of a command that goes on in the background.
-fn started(opening: &Opening) -> Outcome {
+fn started(opening: &Opening, changed: &str) -> Outcome {
     let Opening { id, output, end } = opening;
     let output = match output.trim_end() {
         "" => "It printed nothing so far.",
@@ -93,16 +110,16 @@ fn started(opening: &Opening) -> Outcome {
     let text = match end {
         None => format!(
             "The command goes on in the background as job {id}. Its output so far:\n{output}\n[job_output reads more, \
-             job_stop stops it]"
+             job_stop stops it]{changed}"
         ),
         Some(end) => {
-            format!("The command was started in the background and {end} at once. Its output:\n{output}")
+            format!(
+                "The command was started in the background and {end} at once. Its output:\n{output}{changed}"
+            )
         }
     };
     match end.as_deref() {
-        None | Some("ended") => {
-            Outcome::Ok(ToolOutput::text(text).from_source("command").with(Artifact::MayHaveChanged))
-        }
+        None | Some("ended") => Outcome::Ok(ToolOutput::text(text).from_source("command")),
         Some(_) => ToolError::new(ErrorKind::CommandFailed, text).from_source("command").into(),
     }
 }

@@ -49,6 +49,13 @@ pub struct Ledger {
 }
 
 const UNDO: &str = "undo";
+/// Begins the ids of what plan checks changed.
+pub const CHECK: &str = "check";
+
+/// Who is behind an act that no model called for.
+fn harness(id: &str) -> &'static str {
+    if id.starts_with(CHECK) { CHECK } else { UNDO }
+}
 
 impl Ledger {
     /// Folds the log.
@@ -63,11 +70,12 @@ impl Ledger {
                     tools.extend(calls.iter().map(|call| (call.id.as_str(), call.name.as_str())));
                 }
                 Record::Imaged(imaged) => {
-                    let tool = tools.get(imaged.call_id.as_str()).copied().unwrap_or(UNDO);
+                    let tool =
+                        tools.get(imaged.call_id.as_str()).copied().unwrap_or(harness(&imaged.call_id));
                     ledger.act(&imaged.call_id, tool, turn, entry).changes.push(imaged.clone());
                 }
                 Record::Uncovered { call_id, why } => {
-                    let tool = tools.get(call_id.as_str()).copied().unwrap_or(UNDO);
+                    let tool = tools.get(call_id.as_str()).copied().unwrap_or(harness(call_id));
                     ledger
                         .act(call_id, tool, turn, entry)
                         .uncovered
@@ -92,7 +100,8 @@ impl Ledger {
     }
 
     fn act(&mut self, id: &str, tool: &str, turn: u32, entry: &Entry) -> &mut Act {
-        let known = self.acts.iter().position(|act| act.id == id);
+        // What was taken back is over, even if an interrupted check's number is used again.
+        let known = self.acts.iter().position(|act| act.id == id && !act.undone);
         let index = known.unwrap_or_else(|| {
             self.acts.push(Act {
                 id: id.to_owned(),

@@ -17,6 +17,7 @@ use tandem_shared::workspace::Workspace;
 
 use crate::file;
 pub use error::UndoError;
+pub use ledger::CHECK;
 use ledger::{Act, Ledger};
 use weigh::{Weighed, weigh};
 

@@ -100,7 +100,10 @@ impl Facts {
                 });
             }
             Record::Decided { digest, decision } => self.decide(digest, decision),
-            Record::Checked { step, moment, material, run, .. } => self.check(*step, *moment, material, run),
+            Record::Checked { step, moment, material, run, .. } => {
+                self.checks += 1;
+                self.check(*step, *moment, material, run);
+            }
             Record::Proved { proof } => {
                 if let Some(step) = self.step_mut(proof.step) {
                     step.proof = Some(proof.clone());

@@ -53,6 +53,8 @@ pub struct Facts {
     pub turns: u32,
     /// Calls of the session that were given leave to act.
     pub acts: u64,
+    /// Runs of plan checks in the session.
+    pub checks: u64,
     /// The leave of calls in flight.
     pub granted: BTreeMap<String, Granted>,
 }
