@@ -1,26 +1,26 @@
 //! What write tools are handed: to weigh a call, a look around; to act, leave for exactly one effect.
 
+mod change;
+pub mod command;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tandem_shared::call::{Artifact, ErrorKind, Outcome, Receipt, ToolCall, ToolError};
+use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolCall, ToolError};
 use tandem_shared::digest::Digest;
-use tandem_shared::journal::{Granted, GrantedBy, Journal};
-use tandem_shared::person::{Answer, Effect, Question};
+use tandem_shared::journal::Journal;
+use tandem_shared::person::Effect;
 use tandem_shared::plan::ApprovedPlan;
 use tandem_shared::settings::{CommandSettings, EditSettings};
 use tandem_shared::tool::ReadCx;
 
-use crate::cage::{Cage, Hindrance};
-use crate::change::Change;
-use crate::coverage::{Before, Coverage};
+use crate::cage::Cage;
+use crate::coverage::Coverage;
 use crate::environment::Environment;
-use crate::file::{self, Found};
 use crate::gate::Grant;
-use crate::jobs::{Jobs, Opening};
-use crate::process::{self, Behind, Ended, Hold, Keeping, Limits};
-use crate::reach::Reach;
+use crate::jobs::Jobs;
+use crate::process::Keeping;
 
 /// Hears what the command of a call prints: the call's id, and whole lines.
 pub type HearOutput = Arc<dyn Fn(&str, &str) + Send + Sync>;
@@ -169,16 +169,6 @@ pub enum Knowledge {
     None,
 }
 
-/// What came of a command.
-pub struct Ran {
-    /// How it ended.
-    pub ended: Ended,
-    /// What it changed.
-    pub changes: Vec<Artifact>,
-    /// The job that what it left running belongs to.
-    pub job: Option<u32>,
-}
-
 /// Leave to act, and the means to. Only with a [`Grant`] can one be made, and each of its methods does nothing beyond
 /// what the grant says:
 ///
@@ -229,185 +219,5 @@ impl WriteCx {
             "What stands there has changed since leave was given, so the change would be another one than was shown. \
              Nothing was changed. Read it again, then repeat the change.",
         ))
-    }
-
-    /// Makes the changes, all or none, each as a whole or not at all, after what stands there is in the journal. Blocks.
-    ///
-    /// # Errors
-    /// When the grant does not name a path, when what stands there could not be kept, or when the system says no. What
-    /// was changed before is then put back; if even that fails, no call of the session may act any more.
-    pub fn change(&self, changes: &[Change]) -> Result<Vec<Receipt>, ToolError> {
-        let leave = |path: &str| match self.grant.effect() {
-            Effect::Write { paths, .. } => paths.iter().any(|granted| granted == path),
-            Effect::Nothing
-            | Effect::Command { .. }
-            | Effect::Uncaged { .. }
-            | Effect::Read { .. }
-            | Effect::Remote { .. } => false,
-        };
-        if let Some(change) = changes.iter().find(|change| !leave(change.path.relative())) {
-            return Err(ToolError::new(
-                ErrorKind::Permission,
-                format!("Leave was not given to write {}. Nothing was changed.", change.path.relative()),
-            ));
-        }
-        let act = &self.grant.call().id;
-        let turnovers: Vec<_> = changes.iter().map(Change::turnover).collect();
-        self.cx.journal().turning(act, &turnovers)?;
-        let workspace = &self.cx.read().workspace;
-        for (at, change) in changes.iter().enumerate() {
-            if let Err(fault) = file::put(workspace, &change.path, &change.found, &change.then, act) {
-                return Err(self.put_back(changes.get(..at).unwrap_or_default(), fault));
-            }
-        }
-        Ok(changes.iter().map(Change::receipt).collect())
-    }
-
-    fn put_back(&self, done: &[Change], mut fault: ToolError) -> ToolError {
-        let workspace = &self.cx.read().workspace;
-        for change in done.iter().rev() {
-            let now = Found { image: change.then.clone(), ..change.found.clone() };
-            let put = file::put(workspace, &change.path, &now, &change.found.image, &self.grant.call().id);
-            if let Err(second) = put {
-                let why = format!(
-                    "a change of several files failed half way ({}), and {} could not be put back: {}",
-                    fault.text,
-                    change.path.relative(),
-                    second.text
-                );
-                // The alert reaches the person in any case; without the log it only lasts as long as this run.
-                _ = self.cx.journal().halt(&why);
-                fault.text = format!(
-                    "{why} Nothing more is written in this session, so that the user can look at it. Say what happened."
-                );
-                return fault;
-            }
-            if let Some(top) = &change.new_folder {
-                file::remove_new_folders(workspace, change.path.relative(), top);
-            }
-        }
-        if !done.is_empty() {
-            fault.text.push_str(" The files that this call changed before are as they were, too.");
-        }
-        fault
-    }
-
-    /// Runs the command that leave was given to, and answers with how it ended and what it changed.
-    ///
-    /// # Errors
-    /// When the grant is not for a command, when no process could be started, or when what it changed could not be kept.
-    pub async fn run_command(&self, limits: Limits, reach: Reach) -> Result<Ran, ToolError> {
-        let Effect::Command { command } = self.grant.effect() else {
-            return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
-        };
-        let read = self.cx.read();
-        let around = &self.cx.around;
-        let id = &self.grant.call().id;
-        let tell = |text: &str| (around.output)(id, text);
-        let keeping = around.keeping();
-        let hold =
-            Hold { env: &around.env, cage: &around.cage, reach, tell: Some(&tell), keeping: Some(&keeping) };
-        let run = process::run(command, &read.workspace, limits, hold, &read.interrupt);
-        if reach == Reach::Looks {
-            let (ended, behind) = run.await?;
-            return Ok(Ran { job: self.adopt(behind, &ended, hold).await?, ended, changes: Vec::new() });
-        }
-        let before = self.cx.around.coverage.before().await;
-        let (ended, behind) = run.await?;
-        let job = self.adopt(behind, &ended, hold).await?;
-        let changes = self.settle(before).await?;
-        Ok(Ran { ended, changes, job })
-    }
-
-    /// Makes a job of what a command left running.
-    async fn adopt(
-        &self,
-        behind: Option<Behind>,
-        ended: &Ended,
-        hold: Hold<'_>,
-    ) -> Result<Option<u32>, ToolError> {
-        let (Some(behind), Effect::Command { command }) = (behind, self.grant.effect()) else {
-            return Ok(None);
-        };
-        let jobs = &self.cx.around.jobs;
-        let job = jobs.adopt(command, behind, ended.by, &self.cx.read().workspace, hold).await?;
-        if hold.reach != Reach::Looks {
-            self.goes_on(job)?;
-        }
-        Ok(Some(job))
-    }
-
-    /// The same outside the cage, when a person is there and gives leave to that as well. `None` when not.
-    ///
-    /// # Errors
-    /// As of [`WriteCx::run_command`].
-    pub async fn run_outside_the_cage(
-        &self,
-        limits: Limits,
-        hindrance: Hindrance,
-    ) -> Result<Option<Ran>, ToolError> {
-        let Effect::Command { command } = self.grant.effect() else { return Ok(None) };
-        let call = self.grant.call();
-        let mut effect = Effect::Uncaged { command: command.clone() };
-        effect.mask(&self.cx.around.env.secrets);
-        let granted = Granted { by: GrantedBy::Person, effect_digest: Some(effect.digest()) };
-        let question = Question::Approve {
-            call: call.clone(),
-            effect,
-            why: format!(
-                "it failed, most likely because the cage keeps it from {}; yes runs it once more, outside the cage",
-                hindrance.what()
-            ),
-            always: Vec::new(),
-        };
-        match self.cx.read().person.ask(question).await {
-            Some(Answer::Yes) => {
-                self.cx.journal().started(call, &granted)?;
-                self.run_command(limits, Reach::Beyond).await.map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Starts the command that leave was given to in the background, and answers with what it changed so far.
-    ///
-    /// # Errors
-    /// When the grant is not for a command, when no process could be started, or when what it changed could not be kept.
-    pub async fn start_job(&self) -> Result<(Opening, Vec<Artifact>), ToolError> {
-        let Effect::Command { command } = self.grant.effect() else {
-            return Err(ToolError::new(ErrorKind::Permission, "Leave was not given to run a command."));
-        };
-        let around = &self.cx.around;
-        let keeping = around.keeping();
-        let hold = Hold {
-            env: &around.env,
-            cage: &around.cage,
-            reach: Reach::Acts,
-            tell: None,
-            keeping: Some(&keeping),
-        };
-        let before = around.coverage.before().await;
-        let opening =
-            around.jobs.start(command, &around.read.workspace, hold, &around.read.interrupt).await?;
-        let changes = self.settle(before).await?;
-        if opening.end.is_none() {
-            self.goes_on(opening.id)?;
-        }
-        Ok((opening, changes))
-    }
-
-    /// Keeps what the command changed.
-    async fn settle(&self, before: Before<'_>) -> Result<Vec<Artifact>, ToolError> {
-        let kept = before.settle(&self.grant.call().id, &self.cx.read().workspace, self.cx.journal()).await;
-        kept.map_err(|mut fault| {
-            fault.text = format!("The command ran, but what it changed could not be kept. {}", fault.text);
-            fault
-        })
-    }
-
-    /// Nobody looks at the tree when a job changes something.
-    fn goes_on(&self, job: u32) -> Result<(), ToolError> {
-        let blind = format!("what job {job} changes in the background is not known");
-        self.cx.journal().turned(&self.grant.call().id, &[], &[blind])
     }
 }

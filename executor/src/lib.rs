@@ -37,7 +37,8 @@ mod tools;
 
 pub use change::Change;
 pub use coverage::Coverage;
-pub use cx::{EffectCx, HearOutput, Knowledge, Ran, Surroundings, WriteCx};
+pub use cx::command::Ran;
+pub use cx::{EffectCx, HearOutput, Knowledge, Surroundings, WriteCx};
 pub use descent::Left;
 pub use environment::Environment;
 pub use file::{Found, after_crash};

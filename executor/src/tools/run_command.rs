@@ -5,7 +5,8 @@ use serde::Deserialize;
 use tandem_shared::call::{Artifact, ErrorKind, Outcome, ToolError, ToolOutput};
 use tandem_shared::person::Effect;
 
-use crate::cx::{EffectCx, Ran, WriteCx};
+use crate::cx::command::Ran;
+use crate::cx::{EffectCx, WriteCx};
 use crate::jobs::Opening;
 use crate::process::{End, Ended, Leftovers, Limits};
 use crate::reach::Reach;
