@@ -286,7 +286,8 @@ impl Gate {
     }
 
     fn rule_command(&self, command: &str) -> Ruling {
-        let judgement = shell::judge(command, &self.all_rules(), Place { root: self.workspace.root() });
+        let place = Place { root: self.workspace.root() };
+        let shell::Weighed { judgement, named, .. } = shell::weigh(command, &self.all_rules(), place);
         if let Judgement::Forbidden(rule) = &judgement {
             return Ruling::Denied(format!(
                 "The danger rule {} forbids it: the command {}. It is refused in every mode and nobody can allow it. \
@@ -317,8 +318,10 @@ impl Gate {
                     Kind::Command,
                     "it seems to only look, but this system has no cage that holds it to that",
                 ),
-            Judgement::Looks | Judgement::Allowed => Ruling::Granted(GrantedBy::Rule),
-            Judgement::Unclear(_) | Judgement::Plain if self.is_check(command) => {
+            Judgement::Looks | Judgement::Allowed if !strict || named => Ruling::Granted(GrantedBy::Rule),
+            Judgement::Unclear(_) | Judgement::Plain | Judgement::Looks | Judgement::Allowed
+                if self.is_check(command) =>
+            {
                 Ruling::Granted(GrantedBy::Plan)
             }
             Judgement::Unclear(what) if !strict => {

@@ -362,6 +362,15 @@ fn bounds_hold() {
         assert_eq!(fs::metadata(lab.at("root/big")).unwrap().len(), 1024 * 1024);
         let lab = Lab::with(Held::Caged, CommandSettings { max_cpu_s: 1, ..settings() });
         assert!(!lab.run("while :; do :; done").passed);
+        let hungry = "perl -e '$x = \"x\" x (500 << 20); print length($x)'";
+        assert!(Lab::new(Held::Caged).run(hungry).passed, "without a bound it has the memory");
+        let lab = Lab::with(Held::Caged, CommandSettings { max_memory_mb: 200, ..settings() });
+        assert!(!lab.run(hungry).passed);
+        // The kernel does not bound the processes of root.
+        if !rustix::process::geteuid().is_root() {
+            let lab = Lab::with(Held::Caged, CommandSettings { max_processes: 1, ..settings() });
+            assert!(!lab.run("(sleep 0.1) & (sleep 0.1) & wait").passed);
+        }
     }
 }
 

@@ -68,6 +68,9 @@ fn no_chain_gets_around_a_rule() {
     }
     // In mode ask, nobody is there to allow what no rule names.
     ran(&world, "ask", rules, "git status || make", 3);
+    // Where nothing goes ahead but what a rule names, it must name every part.
+    ran(&world, "strict", rules, "git status || true", 3);
+    ran(&world, "strict", rules, "git status", 0);
     assert!(world.tree().keys().all(|name| !name.starts_with('n')));
     let result = ran(&world, "ask", rules, "git status", 0);
     assert!(result.contains("nothing to commit"), "{result}");

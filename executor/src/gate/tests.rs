@@ -166,7 +166,7 @@ async fn each_mode_without_a_person() {
         ),
         (
             command("ls"),
-            [(Ask, "Rule"), (AutoEdit, "Rule"), (Auto, "Rule"), (Strict, "Rule"), (Plan, "Denied")],
+            [(Ask, "Rule"), (AutoEdit, "Rule"), (Auto, "Rule"), (Strict, "Denied"), (Plan, "Denied")],
         ),
         (
             command("cargo test a"),

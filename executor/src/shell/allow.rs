@@ -98,10 +98,21 @@ pub fn understood(script: &Script) -> bool {
 
 /// Whether a part only looks or is allowed by one of `rules`, so that it may run without a question.
 pub fn is_allowed(simple: &Simple, rules: &[Pattern]) -> bool {
-    !simple.background
-        && simple.assigns.is_empty()
-        && simple.redirects.iter().all(harmless_redirect)
-        && (rules.iter().any(|rule| rule.matches(&simple.words)) || only_looks(simple))
+    stands_alone(simple) && (matches_one(simple, rules) || only_looks(simple))
+}
+
+/// Whether one of `rules` allows a part, whatever it does.
+pub fn is_named(simple: &Simple, rules: &[Pattern]) -> bool {
+    stands_alone(simple) && matches_one(simple, rules)
+}
+
+fn matches_one(simple: &Simple, rules: &[Pattern]) -> bool {
+    rules.iter().any(|rule| rule.matches(&simple.words))
+}
+
+/// Nothing around the words changes what they do.
+fn stands_alone(simple: &Simple) -> bool {
+    !simple.background && simple.assigns.is_empty() && simple.redirects.iter().all(harmless_redirect)
 }
 
 fn harmless_redirect(redirect: &Redirect) -> bool {

@@ -1,6 +1,6 @@
 //! The judgement of a whole command line, and of each of its parts.
 
-use super::allow::{Pattern, PatternError, is_allowed, understood};
+use super::allow::{Pattern, PatternError, is_allowed, is_named, understood};
 use super::danger;
 use super::looks::only_looks;
 use super::parse::parse;
@@ -80,6 +80,8 @@ pub struct Weighed {
     pub parts: Vec<Part>,
     /// What is said of the whole.
     pub judgement: Judgement,
+    /// Whether allow rules name every part, those that only look included.
+    pub named: bool,
 }
 
 /// Judges `command`, which would run by `sh -c` in the root.
@@ -94,7 +96,8 @@ pub fn weigh(command: &str, rules: &Rules, place: Place<'_>) -> Weighed {
     let met = danger::met(&script, &sight);
     let parts: Vec<Part> = script.commands.iter().map(|simple| part(simple, rules, &sight)).collect();
     let judgement = whole(&script, &parts, &met, rules, &sight);
-    Weighed { script, parts, judgement }
+    let named = script.commands.iter().all(|simple| is_named(simple, &rules.allow));
+    Weighed { script, parts, judgement, named }
 }
 
 fn whole(script: &Script, parts: &[Part], met: &[Met], rules: &Rules, sight: &Sight<'_>) -> Judgement {
@@ -112,7 +115,7 @@ fn whole(script: &Script, parts: &[Part], met: &[Met], rules: &Rules, sight: &Si
     if let Some(judgement) = parts.iter().find_map(denied).or_else(|| parts.iter().find_map(asked)) {
         return judgement;
     }
-    if let Some(rule) = met.iter().find(|rule| !is_named(rule, script, rules, sight)) {
+    if let Some(rule) = met.iter().find(|rule| !names_danger(rule, script, rules, sight)) {
         return Judgement::Risky(rule.clone());
     }
     if let Some(odd) = script.odd.first() {
@@ -125,7 +128,7 @@ fn whole(script: &Script, parts: &[Part], met: &[Met], rules: &Rules, sight: &Si
 }
 
 /// Whether an allow rule that holds for a part names this danger itself: `git push *` names pushing, `git *` does not.
-fn is_named(danger: &Met, script: &Script, rules: &Rules, sight: &Sight<'_>) -> bool {
+fn names_danger(danger: &Met, script: &Script, rules: &Rules, sight: &Sight<'_>) -> bool {
     let names = |rule: &&Pattern| {
         let literal = rule.literal();
         danger::met(&literal, sight).iter().any(|met| met.id == danger.id)
