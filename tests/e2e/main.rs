@@ -26,6 +26,8 @@ mod edits;
 mod killed;
 mod why;
 mod jobs;
+mod left_behind;
+mod outputs;
 mod inspect;
 mod undo;
 mod undo_acts;

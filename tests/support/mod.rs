@@ -13,5 +13,6 @@ pub mod request;
 pub mod invariants;
 pub mod black_hole;
 pub mod peak;
+pub mod processes;
 pub mod plain;
 mod http;
