@@ -85,6 +85,8 @@ fn may_be_sensitive(path: &str, meets: Meets) -> bool {
 fn meets(pattern: &[u8], text: &[u8]) -> bool {
     match (pattern.split_first(), text.split_first()) {
         (None, None) => true,
+        // Every file of a search is held against some thirty of these.
+        (Some((b'*', rest)), _) if !rest.contains(&b'*') => text.ends_with(rest),
         (Some((b'*', rest)), _) => {
             meets(rest, text) || text.split_first().is_some_and(|(_, text)| meets(pattern, text))
         }
