@@ -109,13 +109,15 @@ pub(super) fn url_password(bytes: &[u8], at: usize) -> Option<Found> {
     is_one.then_some(Found { range: colon + 1..end, mask: MASK })
 }
 
-/// The value behind a name, whatever of `: = " '` and blanks stands between them.
-pub(super) fn named(bytes: &[u8], at: usize, name: &[u8], length: usize) -> Option<Found> {
+/// The value behind a name, whatever of `: = " '` and blanks stands between them: all of it, from `least` bytes on. What is
+/// longer is no less of a secret there, and a byte of base64 that happens to follow must not save the key before it.
+pub(super) fn named(bytes: &[u8], at: usize, name: &[u8], least: usize) -> Option<Found> {
     let found = bytes.get(at..at + name.len())?;
     found.eq_ignore_ascii_case(name).then_some(())?;
     let between = at + name.len();
     let gap = run(bytes, between, 8, |byte| b":=\"'\\ \t>".contains(&byte));
     let from = between + gap;
-    let is_value = gap > 0 && run(bytes, from, length + 1, is_base64) == length;
-    is_value.then_some(Found { range: from..from + length, mask: MASK })
+    // No padding: 30 bytes in base64 have none, and a line of `=` is a line.
+    let length = run(bytes, from, usize::MAX, |byte| is_base64(byte) && byte != b'=');
+    (gap > 0 && length >= least).then_some(Found { range: from..from + length, mask: MASK })
 }

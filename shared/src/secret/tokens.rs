@@ -106,8 +106,9 @@ const ROWS: &[Row] = &[
     proven(row("bearer ", header, AtLeast(16), "bearer ***"), Proof::Digit),
 ];
 
-/// Names before an AWS secret key of 40 characters: docs.aws.amazon.com/cli, "Configuration and credential file settings",
-/// and the answer of `aws sts`.
+/// Names before an AWS secret key: docs.aws.amazon.com/cli, "Configuration and credential file settings", and the answer of
+/// `aws sts`. Its form, 40 characters of base64, is that of github.com/awslabs/git-secrets, which asks for no end behind a
+/// name either; stores that speak S3 give longer keys the same name.
 const SECRET_NAMES: &[&[u8]] = &[b"secret_access_key", b"secretaccesskey"];
 const SECRET_LENGTH: usize = 40;
 

@@ -67,6 +67,23 @@ fn a_key_block_is_masked_in_numbered_lines_in_a_diff_and_where_it_is_cut_off() {
 }
 
 #[test]
+fn a_key_behind_its_name_is_masked_whatever_follows() {
+    let key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYzzzzzzzKEY";
+    for (after, left) in [
+        ("+", ""),
+        ("/", ""),
+        ("=", "="),
+        ("++ then", " then"),
+        ("\n+", "\n+"),
+        ("\\n", "\\n"),
+        ("aB3dE5gH1jK2mN4paB3dE5gH", ""),
+    ] {
+        let text = format!("aws_secret_access_key = {key}{after}");
+        assert_eq!(mask_tokens(&text), format!("aws_secret_access_key = ***{left}"), "{after:?}");
+    }
+}
+
+#[test]
 fn ordinary_code_stays() {
     for text in [
         "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -80,6 +97,8 @@ fn ordinary_code_stays() {
         "https://example.org:8080/a@b git@github.com:a/b.git http://u:${PASS}@h ssh://git@h:22/x",
         "npm_config_registry npm_package_version ghp_short hf_hub_download(repo_id) AKIA",
         "aws_secret_access_key = os.environ['X']  # secret_access_key",
+        "secret_access_key: ==================================================",
+        "secret_access_key: short/of+40",
         "eyJhbGciOiJIUzI1NiJ9 is half of one",
         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
     ] {
@@ -89,7 +108,7 @@ fn ordinary_code_stays() {
 
 #[test]
 fn the_search_stays_fast_on_what_nearly_fits() {
-    for part in ["sk-", "eyJ-", "://a:", "-----BEGIN PRIVATE KEY-----\n", "Bearer "] {
+    for part in ["sk-", "eyJ-", "://a:", "-----BEGIN PRIVATE KEY-----\n", "Bearer ", "secretaccesskey="] {
         let text = part.repeat(100_000 / part.len());
         let started = std::time::Instant::now();
         assert!(matches!(mask_tokens(&text), Cow::Borrowed(_)));
