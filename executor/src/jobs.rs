@@ -1,22 +1,27 @@
 //! Commands that go on in the background of a session: servers, and what other commands left running, until they are
 //! stopped or the session ends.
 
+mod haste;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tandem_shared::call::ToolError;
+use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::event::JobRow;
 use tandem_shared::interrupt::Interrupt;
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 use tokio::io::AsyncReadExt;
-use tokio::sync::oneshot::{Receiver, Sender};
-use tokio::time::{sleep, timeout};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{sleep, sleep_until, timeout};
+
+use haste::GRACE;
+pub use haste::Haste;
 
 use crate::cage::Watch;
 use crate::environment::Environment;
-use crate::process::{self, Behind, End, Hold, Piece, Recording, Started, Watching};
+use crate::process::{self, Behind, End, Hold, Kept, Piece, Recording, Started, Watching};
 
 /// How long the output of a job is listened to when it starts.
 const START_UP: Duration = Duration::from_secs(20);
@@ -24,8 +29,6 @@ const START_UP: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_secs(3);
 /// Characters of a job's output that are kept, head and tail, where nothing else is.
 const KEPT: usize = 100_000;
-/// How long a job has to end by itself when it is stopped.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// The jobs of a session. Cheap to clone; the clones share them. Dropping the last one ends every job.
 #[derive(Clone, Default)]
@@ -43,7 +46,13 @@ struct Running {
     recording: Recording,
     heard: Instant,
     end: Option<String>,
-    stop: Option<Sender<()>>,
+    /// Asks it to end, within so long.
+    stop: UnboundedSender<Duration>,
+}
+
+/// What is answered when an interrupt came before a job began.
+pub fn unbegun() -> ToolError {
+    ToolError::new(ErrorKind::CommandFailed, "The command was interrupted before it began.")
 }
 
 /// What a job said when it started.
@@ -58,7 +67,7 @@ pub struct Opening {
 
 impl Jobs {
     /// Starts `command` in the background and listens until it has been quiet for a while, has ended, or has started for
-    /// long enough.
+    /// long enough. One that is interrupted meanwhile is stopped: nobody has been told of it.
     ///
     /// # Errors
     /// When no process could be started.
@@ -69,8 +78,8 @@ impl Jobs {
         hold: Hold<'_>,
         interrupt: &Interrupt,
     ) -> Result<Opening, ToolError> {
-        let Started { kept, pipe, watching, .. } =
-            process::begin(command, workspace, hold, interrupt).await?;
+        let started = process::begin(command, workspace, hold, interrupt).await?;
+        let Started { kept, pipe, watching, .. } = started.ok_or_else(unbegun)?;
         let watch = watching.and_then(Watching::into_watch);
         let listener = Listener { behind: Behind { kept, pipe }, ended: None, watch };
         let (id, shared) = self.add(command, listener, hold);
@@ -84,6 +93,9 @@ impl Jobs {
                 break;
             }
             sleep(Duration::from_millis(50)).await;
+        }
+        if interrupt.is_raised() {
+            self.stop(id, interrupt).await;
         }
         let running = lock(&shared);
         Ok(Opening { id, output: hold.env.mask(running.recording.text()), end: running.end.clone() })
@@ -106,9 +118,9 @@ impl Jobs {
     }
 
     fn add(&self, command: &str, listener: Listener, hold: Hold<'_>) -> (u32, Arc<Mutex<Running>>) {
-        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let (stop, stopped) = unbounded_channel();
         let recording = Recording::new(hold.keeping.cloned(), KEPT);
-        let running = Running { recording, heard: Instant::now(), end: None, stop: Some(stop) };
+        let running = Running { recording, heard: Instant::now(), end: None, stop };
         let shared = Arc::new(Mutex::new(running));
         let task = tokio::spawn(listener.listen(shared.clone(), stopped));
         let mut jobs = self.lock();
@@ -137,28 +149,31 @@ impl Jobs {
     }
 
     /// Stops a job with everything that it started, and waits for its end. `None` when there is no such job.
-    pub async fn stop(&self, id: u32) -> Option<String> {
+    pub async fn stop(&self, id: u32, interrupt: &Interrupt) -> Option<String> {
         let shared = self.lock().get(&id)?.shared.clone();
-        if let Some(stop) = lock(&shared).stop.take() {
-            // One that has ended hears nothing, which is as well.
-            let _ = stop.send(());
-        }
+        let mut haste = Haste::of(interrupt);
+        ask_to_end(&shared, haste);
         let began = Instant::now();
         while began.elapsed() < GRACE * 2 {
             if let Some(end) = lock(&shared).end.clone() {
                 return Some(end);
+            }
+            if haste == Haste::None && interrupt.is_raised() {
+                haste = Haste::Cancelled;
+                ask_to_end(&shared, haste);
             }
             sleep(Duration::from_millis(10)).await;
         }
         Some("does not end".to_owned())
     }
 
-    /// Stops all of them.
-    pub async fn stop_all(&self) {
-        let running: Vec<u32> =
-            self.list().into_iter().filter(|row| row.end.is_none()).map(|row| row.id).collect();
-        for id in running {
-            self.stop(id).await;
+    /// Stops all of them at the same time.
+    pub async fn stop_all(&self, haste: Haste) {
+        let running: Vec<Arc<Mutex<Running>>> = self.lock().values().map(|job| job.shared.clone()).collect();
+        running.iter().for_each(|shared| ask_to_end(shared, haste));
+        let began = Instant::now();
+        while began.elapsed() < GRACE * 2 && running.iter().any(|shared| lock(shared).end.is_none()) {
+            sleep(Duration::from_millis(10)).await;
         }
     }
 
@@ -176,7 +191,7 @@ struct Listener {
 }
 
 impl Listener {
-    async fn listen(self, shared: Arc<Mutex<Running>>, stopped: Receiver<()>) {
+    async fn listen(self, shared: Arc<Mutex<Running>>, stopped: UnboundedReceiver<Duration>) {
         let Listener { mut behind, ended, watch } = self;
         let end = behind.follow(ended, &shared, stopped).await;
         let put_back = match watch {
@@ -193,7 +208,7 @@ impl Behind {
         &mut self,
         mut ended: Option<End>,
         shared: &Mutex<Running>,
-        mut stopped: Receiver<()>,
+        mut stopped: UnboundedReceiver<Duration>,
     ) -> String {
         let mut open = true;
         let mut buffer = vec![0; 64 * 1024];
@@ -217,9 +232,9 @@ impl Behind {
                     Ok(None) => break ended.map_or_else(|| "ended".to_owned(), End::plainly),
                     Err(error) => break error.to_string(),
                 },
-                _ = &mut stopped => {
+                Some(grace) = stopped.recv() => {
                     self.kept.ask_to_end();
-                    let _ = timeout(GRACE, self.kept.gone()).await;
+                    gone_within(grace, &mut self.kept, &mut stopped).await;
                     break "was stopped".to_owned();
                 }
             }
@@ -238,6 +253,23 @@ impl Behind {
         let piece = lock(shared).recording.finish();
         keep(piece, shared).await;
         how
+    }
+}
+
+/// One that has ended hears nothing, which is as well.
+fn ask_to_end(shared: &Mutex<Running>, haste: Haste) {
+    let _ = lock(shared).stop.send(haste.grace());
+}
+
+/// Waits until nothing of it runs any more, but no longer than this, nor than somebody in more haste says meanwhile.
+async fn gone_within(grace: Duration, kept: &mut Kept, stopped: &mut UnboundedReceiver<Duration>) {
+    let mut latest = tokio::time::Instant::now() + grace;
+    loop {
+        tokio::select! {
+            () = kept.gone() => return,
+            () = sleep_until(latest) => return,
+            Some(grace) = stopped.recv() => latest = latest.min(tokio::time::Instant::now() + grace),
+        }
     }
 }
 

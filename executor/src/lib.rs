@@ -43,7 +43,7 @@ pub use descent::Left;
 pub use environment::Environment;
 pub use file::{Found, after_crash};
 pub use gate::{Gate, Grant, Looking, Remembered};
-pub use jobs::Jobs;
+pub use jobs::{Haste, Jobs};
 pub use overseer::PlanOverseer;
 pub use process::{End, Ended, Leftovers, Limits, look};
 pub use proof::run_check;

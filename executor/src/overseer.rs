@@ -151,9 +151,15 @@ impl PlanOverseer {
 
     /// Runs a check, and keeps what it changed, so that it can be taken back like what a command changed.
     async fn run(&self, check: &str, store: &SessionStore, hear: Hear<'_>) -> CheckRun {
-        let before = self.coverage.before().await;
+        let before = tokio::select! {
+            biased;
+            () = self.interrupt.raised() => None,
+            before = self.coverage.before() => Some(before),
+        };
+        // After an interrupt it does not begin, and says so.
         let run =
             run_check(check, &self.workspace, &self.commands, &self.env, &self.cage, &self.interrupt).await;
+        let Some(before) = before else { return run };
         let act = format!("{CHECK}-{}", store.facts(|facts| facts.checks) + 1);
         if let Err(fault) = before.settle(&act, &self.workspace, store).await {
             hear(Event::Notice {

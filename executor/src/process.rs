@@ -55,6 +55,18 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// Of a command that an interrupt kept from beginning.
+    fn unbegun() -> Ended {
+        Ended {
+            by: End::Interrupted,
+            output: "[it had not begun]".to_owned(),
+            duration: Duration::ZERO,
+            left: Vec::new(),
+            put_back: Vec::new(),
+            hindrance: None,
+        }
+    }
+
     /// What the cage has to say to the model; nothing most of the time.
     pub fn of_cage(&self) -> String {
         let mut text = String::new();
@@ -76,7 +88,7 @@ impl Ended {
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// How long a stopped command has to end by itself. One who cancels expects it to be over within a second.
-const GRACE: Duration = Duration::from_millis(400);
+pub const GRACE: Duration = Duration::from_millis(400);
 
 /// What a command left running when it ended.
 pub struct Behind {
@@ -100,8 +112,10 @@ pub async fn run(
     let failed = |error: io::Error| {
         ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
     };
-    let Started { mut kept, mut pipe, caged, since: started, watching } =
-        begin(command, workspace, hold, interrupt).await?;
+    let Some(started) = begin(command, workspace, hold, interrupt).await? else {
+        return Ok((Ended::unbegun(), None));
+    };
+    let Started { mut kept, mut pipe, caged, since: started, watching } = started;
     let mut listener = Listener {
         recording: Recording::new(hold.keeping.cloned(), limits.output_chars),
         stream: Stream::new(hold.tell, hold.env),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tandem_executor::cage::Cage;
 use tandem_executor::shell::Pattern;
-use tandem_executor::{Jobs, Remembered};
+use tandem_executor::{Haste, Jobs, Remembered};
 use tandem_router::Router;
 use tandem_shared::event::{Event, Op};
 use tandem_shared::facts::Facts;
@@ -153,7 +153,7 @@ impl Session {
             }
         }
         // Nothing that the session started outlives it.
-        self.jobs.stop_all().await;
+        self.jobs.stop_all(if doors.cancelled { Haste::Cancelled } else { Haste::None }).await;
         if self.store.facts(|facts| facts.turns > 0 || facts.plan.is_some()) {
             return self.note_state();
         }
@@ -226,6 +226,7 @@ impl Session {
         let deadline = tokio::time::sleep(if budget.is_zero() { Duration::MAX / 4 } else { left });
         tokio::pin!(work, deadline);
         let mut deadline_passed = false;
+        doors.cancelled = false;
         loop {
             tokio::select! {
                 done = &mut work => return done,
@@ -249,6 +250,7 @@ impl Session {
                         }
                     }
                     Some(Op::Interrupt) => {
+                        doors.cancelled = true;
                         interrupt.raise(Cause::Person);
                         doors.void();
                     }

@@ -16,6 +16,8 @@ pub(super) struct Doors {
     /// Said while a turn ran; done when it has ended.
     pub(super) later: VecDeque<Op>,
     pub(super) closed: bool,
+    /// Whether a person broke off the newest work.
+    pub(super) cancelled: bool,
     waiting: BTreeMap<u64, Waiting>,
     /// Ids are never given twice, so an answer that comes late finds no question.
     last: u64,
@@ -40,7 +42,15 @@ pub(super) enum Answered {
 
 impl Doors {
     pub(super) fn new(inbox: mpsc::UnboundedReceiver<Op>, asks: mpsc::UnboundedReceiver<Asked>) -> Doors {
-        Doors { inbox, asks, later: VecDeque::new(), closed: false, waiting: BTreeMap::new(), last: 0 }
+        Doors {
+            inbox,
+            asks,
+            later: VecDeque::new(),
+            closed: false,
+            cancelled: false,
+            waiting: BTreeMap::new(),
+            last: 0,
+        }
     }
 
     /// The next op; `None` when the session is to close.

@@ -17,6 +17,7 @@ mod demo;
 mod doctor;
 mod cassette;
 mod interrupt;
+mod cancel;
 mod crash;
 mod side_by_side;
 mod long_run;

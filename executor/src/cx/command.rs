@@ -7,7 +7,7 @@ use tandem_shared::person::{Answer, Effect, Question};
 use super::WriteCx;
 use crate::cage::Hindrance;
 use crate::coverage::Before;
-use crate::jobs::Opening;
+use crate::jobs::{self, Opening};
 use crate::process::{self, Behind, Ended, Hold, Limits};
 use crate::reach::Reach;
 
@@ -42,7 +42,16 @@ impl WriteCx {
             let (ended, behind) = run.await?;
             return Ok(Ran { job: self.adopt(behind, &ended, hold).await?, ended, changes: Vec::new() });
         }
-        let before = self.cx.around.coverage.before().await;
+        // Whoever cancels does not wait for a look at a large tree, and after it nothing would run.
+        let before = tokio::select! {
+            biased;
+            () = read.interrupt.raised() => None,
+            before = around.coverage.before() => Some(before),
+        };
+        let Some(before) = before else {
+            let (ended, _) = run.await?;
+            return Ok(Ran { ended, changes: Vec::new(), job: None });
+        };
         let (ended, behind) = run.await?;
         let job = self.adopt(behind, &ended, hold).await?;
         let changes = self.settle(before).await?;
@@ -116,9 +125,13 @@ impl WriteCx {
             tell: None,
             keeping: Some(&keeping),
         };
-        let before = around.coverage.before().await;
-        let opening =
-            around.jobs.start(command, &around.read.workspace, hold, &around.read.interrupt).await?;
+        let read = &around.read;
+        let before = tokio::select! {
+            biased;
+            () = read.interrupt.raised() => return Err(jobs::unbegun()),
+            before = around.coverage.before() => before,
+        };
+        let opening = around.jobs.start(command, &read.workspace, hold, &read.interrupt).await?;
         let changes = self.settle(before).await?;
         if opening.end.is_none() {
             self.goes_on(opening.id)?;

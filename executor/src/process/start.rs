@@ -63,6 +63,7 @@ pub enum Caged {
 }
 
 /// Starts `command` in its cage, in which what git runs is guarded; nothing but the setting up of the cage is waited for.
+/// `None` when an interrupt came before it began.
 ///
 /// # Errors
 /// When no process could be started, or none in its cage.
@@ -71,8 +72,12 @@ pub async fn begin<'a>(
     workspace: &Workspace,
     hold: Hold<'a>,
     interrupt: &Interrupt,
-) -> Result<Started<'a>, ToolError> {
-    let watching = watch(hold, workspace).await?;
+) -> Result<Option<Started<'a>>, ToolError> {
+    let watching = tokio::select! {
+        biased;
+        () = interrupt.raised() => return Ok(None),
+        watching = watch(hold, workspace) => watching?,
+    };
     let known = watching.as_ref().map(Watching::repositories).unwrap_or_default();
     let errand = hold.cage.errand(command, hold.reach, workspace.root(), &known)?;
     let is_caged = errand.as_ref().is_some_and(|(_, start)| start.policy.is_some());
@@ -83,7 +88,7 @@ pub async fn begin<'a>(
         ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
     })?;
     begun(&mut kept, interrupt).await?;
-    Ok(Started { kept, pipe, caged, since, watching })
+    Ok(Some(Started { kept, pipe, caged, since, watching }))
 }
 
 /// A look at what git runs, where the command might change it.

@@ -79,7 +79,7 @@ impl WriteTool for StopJob {
     }
 
     async fn call(&self, args: JobArgs, cx: WriteCx) -> Outcome {
-        match cx.look().jobs().stop(args.id).await {
+        match cx.look().jobs().stop(args.id, &cx.look().read().interrupt).await {
             Some(end) => Outcome::text(format!("Job {} {end}.", args.id)),
             None => no_job(args.id),
         }
