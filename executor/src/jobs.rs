@@ -19,7 +19,7 @@ use tokio::time::{sleep, sleep_until, timeout};
 use haste::GRACE;
 pub use haste::Haste;
 
-use crate::cage::Watch;
+use crate::cage::{Span, Watch};
 use crate::environment::Environment;
 use crate::process::{self, Behind, End, Hold, Kept, Piece, Recording, Started, Watching};
 
@@ -78,7 +78,7 @@ impl Jobs {
         hold: Hold<'_>,
         interrupt: &Interrupt,
     ) -> Result<Opening, ToolError> {
-        let started = process::begin(command, workspace, hold, interrupt).await?;
+        let started = process::begin(command, workspace, hold, Span::Long, interrupt).await?;
         let Started { kept, pipe, watching, .. } = started.ok_or_else(unbegun)?;
         let watch = watching.and_then(Watching::into_watch);
         let listener = Listener { behind: Behind { kept, pipe }, ended: None, watch };
@@ -195,7 +195,7 @@ impl Listener {
         let Listener { mut behind, ended, watch } = self;
         let end = behind.follow(ended, &shared, stopped).await;
         let put_back = match watch {
-            Some(watch) => blocking(move || Ok(watch.settle())).await.unwrap_or_default(),
+            Some(watch) => blocking(move || Ok(watch.settle(Span::Long))).await.unwrap_or_default(),
             None => Vec::new(),
         };
         lock(&shared).end = Some([vec![end], put_back].concat().join("; "));

@@ -29,7 +29,7 @@ pub use limits::{Leftovers, Limits};
 pub use recording::{Keeping, Piece, Recording};
 pub use start::{Caged, Started, Watching, begin, watch};
 
-use crate::cage::{Cage, Hindrance};
+use crate::cage::{Cage, Hindrance, Span};
 use crate::descent::Left;
 use crate::environment::Environment;
 use crate::reach::Reach;
@@ -112,7 +112,7 @@ pub async fn run(
     let failed = |error: io::Error| {
         ToolError::new(ErrorKind::Io, format!("The command could not be started: {error}."))
     };
-    let Some(started) = begin(command, workspace, hold, interrupt).await? else {
+    let Some(started) = begin(command, workspace, hold, Span::Short, interrupt).await? else {
         return Ok((Ended::unbegun(), None));
     };
     let Started { mut kept, mut pipe, caged, since: started, watching } = started;
@@ -156,7 +156,7 @@ pub async fn run(
     let is_failure = matches!(by, End::Exit(1..) | End::Signal(_)) && caged == Caged::Yes;
     let hindrance = is_failure.then(|| Hindrance::in_output(&output, hold.cage.network())).flatten();
     let put_back = match watching.and_then(Watching::into_watch) {
-        Some(watch) => blocking(move || Ok(watch.settle())).await?,
+        Some(watch) => blocking(move || Ok(watch.settle(Span::Short))).await?,
         None => Vec::new(),
     };
     hold.cage.tell(&put_back);

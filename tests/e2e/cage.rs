@@ -86,6 +86,12 @@ impl Lab {
         Environment { variables, secrets: Default::default() }
     }
 
+    /// Runs a script in the root, as a person would.
+    fn prepare(&self, script: &str) {
+        let ran = Command::new("sh").args(["-ec", script]).current_dir(self.at("root")).output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+    }
+
     /// Runs a script in the root, as a model could have written it.
     fn run(&self, script: &str) -> CheckRun {
         fs::write(self.at("root/attempt.sh"), script).unwrap();
@@ -131,8 +137,14 @@ fn can(held: Held) -> bool {
 
 /// Runs the attempt without a cage, where it must succeed, and in each of these, where it must not.
 fn check(script: &str, held: &[Held], succeeded: impl Fn(&Lab, &CheckRun) -> bool) {
+    check_after("true", script, held, succeeded);
+}
+
+/// The same, where somebody has prepared the project by a script of their own.
+fn check_after(prepare: &str, script: &str, held: &[Held], succeeded: impl Fn(&Lab, &CheckRun) -> bool) {
     let attempt = |held| {
         let lab = Lab::new(held);
+        lab.prepare(prepare);
         let run = lab.run(script);
         (succeeded(&lab, &run), run)
     };
@@ -178,6 +190,94 @@ fn no_hook_and_no_setting_of_git_is_changed() {
     check("git init -q sub && echo evil > sub/.git/hooks/pre-push", &BOTH, |lab, _| {
         lab.at("root/sub/.git/hooks/pre-push").exists()
     });
+}
+
+#[test]
+fn no_hook_in_a_folder_that_settings_name_is_changed() {
+    let prepare = "git config core.hooksPath .githooks; mkdir .githooks; echo mine > .githooks/pre-commit";
+    let evil = |lab: &Lab, _: &CheckRun| {
+        let there = |hook: &str| lab.read(&format!("root/.githooks/{hook}")).contains("evil");
+        there("pre-commit") || there("post-checkout")
+    };
+    for script in [
+        "echo evil > .githooks/pre-commit",
+        "echo evil > .githooks/post-checkout",
+        "mv .githooks g; mkdir .githooks; echo evil > .githooks/pre-commit",
+        "mv .githooks g; echo evil > g/pre-commit; ln -s g .githooks",
+        "echo evil > e; rm .githooks/pre-commit; ln -s ../e .githooks/pre-commit",
+    ] {
+        check_after(prepare, script, &BOTH, evil);
+    }
+    let husky = "git config core.hooksPath .husky/_; mkdir -p .husky/_; echo mine > .husky/pre-commit; \
+                 echo wrapper > .husky/_/pre-commit; cp -r .husky installed";
+    let evil = |lab: &Lab, _: &CheckRun| {
+        lab.read("root/.husky/pre-commit").contains("evil")
+            || lab.read("root/.husky/_/pre-commit").contains("evil")
+    };
+    for script in [
+        "echo evil > .husky/pre-commit",
+        "echo evil > .husky/_/pre-commit",
+        "mv .husky h; echo evil > h/pre-commit; ln -s h .husky",
+        "rm -r .husky; mkdir -p .husky/_; echo evil > .husky/_/pre-commit",
+    ] {
+        check_after(husky, script, &BOTH, evil);
+    }
+    for held in BOTH.into_iter().filter(|held| can(*held)) {
+        let lab = Lab::new(held);
+        lab.prepare(husky);
+        // As each installation does.
+        let run = lab.run("cp -r installed/. .husky/");
+        assert_eq!((run.exit, run.output.as_str()), (Some(0), ""), "{held:?}");
+        let run = lab.run("echo other > .husky/pre-commit");
+        assert!(run.output.contains(".husky/pre-commit was changed, and was put back"), "{held:?} {run:?}");
+        assert!(run.output.contains("let the command run outside the cage"), "{held:?} {run:?}");
+    }
+}
+
+#[test]
+fn nothing_that_settings_include_or_run_is_changed() {
+    let include = "git config include.path ../team.ini; git config includeIf.onbranch:later.path ../later.ini; \
+                   echo '[core]' > team.ini";
+    for (file, script) in [
+        ("root/team.ini", "echo 'fsmonitor = evil' >> team.ini"),
+        ("root/later.ini", "printf '[core]\nfsmonitor = evil\n' > later.ini"),
+    ] {
+        check_after(include, script, &BOTH, |lab, _| lab.read(file).contains("evil"));
+    }
+    let programs = "git config core.fsmonitor tools/watch.sh; git config alias.up '!sh tools/up.sh now'; mkdir tools; \
+                    echo mine > tools/watch.sh; echo mine > tools/up.sh; echo mine > tools/free.sh";
+    for file in ["tools/watch.sh", "tools/up.sh"] {
+        let evil = |lab: &Lab, _: &CheckRun| lab.read(&format!("root/{file}")).contains("evil");
+        check_after(programs, &format!("echo evil > {file}"), &BOTH, evil);
+    }
+    for held in BOTH.into_iter().filter(|held| can(*held)) {
+        let lab = Lab::new(held);
+        lab.prepare(programs);
+        lab.run("echo new > tools/free.sh");
+        assert_eq!(lab.read("root/tools/free.sh"), "new\n", "{held:?}");
+    }
+}
+
+#[test]
+fn no_bare_repository_is_changed() {
+    let prepare = "git init -q --bare fixtures/bare.git";
+    let evil = |lab: &Lab, _: &CheckRun| {
+        lab.read("root/fixtures/bare.git/config").contains("evil")
+            || lab.read("root/fixtures/bare.git/hooks/pre-receive").contains("evil")
+    };
+    for script in [
+        "git -C fixtures/bare.git config core.fsmonitor evil",
+        "echo evil > fixtures/bare.git/hooks/pre-receive",
+        "mv fixtures f; echo '[alias] x = !evil' >> f/bare.git/config; mv f fixtures",
+    ] {
+        check_after(prepare, script, &BOTH, evil);
+    }
+    for held in BOTH.into_iter().filter(|held| can(*held)) {
+        let lab = Lab::new(held);
+        lab.prepare(prepare);
+        let run = lab.run("git push -q fixtures/bare.git HEAD:x 2>/dev/null; git clone -q fixtures/bare.git copy; rm -r fixtures");
+        assert!(run.passed && !run.output.contains("put back"), "{held:?} {run:?}");
+    }
 }
 
 #[test]

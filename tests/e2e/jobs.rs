@@ -58,6 +58,28 @@ fn a_server_goes_to_the_background_and_can_be_read_reached_and_stopped() {
 }
 
 #[test]
+fn a_job_does_not_change_what_git_runs_unseen() {
+    let world = World::with(&[("app.sh", "echo evil > .githooks/pre-commit\necho up\nsleep 600\n")]);
+    world.commit_all();
+    world.git(&["config", "core.hooksPath", ".githooks"]);
+    world.write(".githooks/pre-commit", "mine\n");
+    let (_, results) = played(
+        &world,
+        vec![
+            Reply::call("run_command", json!({ "command": "sh app.sh", "background": true })),
+            Reply::call("write_file", json!({ "path": ".githooks/pre-push", "content": "approved\n" })),
+            Reply::call("job_stop", json!({ "id": 1 })),
+        ],
+    );
+    // Where the kernel does not keep it from that, it is said.
+    assert!(
+        world.read(".githooks/pre-commit") == "mine\n" || results[2].contains("which git runs or reads"),
+        "{results:#?}"
+    );
+    assert_eq!(world.read(".githooks/pre-push"), "approved\n", "{results:#?}");
+}
+
+#[test]
 fn a_command_goes_through_its_stages_in_order() {
     let all = ["Gates", "Preparation", "ServerDetection", "Execution", "TimeAndInterrupt", "Output"];
     let stages = |command: Value, approval: &str| {

@@ -11,7 +11,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::reached::Reached;
 use super::repos::{Repositories, find};
+use crate::environment::Environment;
 
 /// Files in a git folder that decide what runs, or from where git takes such files.
 const FILES: [&str; 3] = ["config", "config.worktree", "commondir"];
@@ -20,7 +22,17 @@ const FILES: [&str; 3] = ["config", "config.worktree", "commondir"];
 pub struct Watch {
     root: PathBuf,
     repositories: Repositories,
+    reached: Reached,
     before: BTreeMap<PathBuf, Stands>,
+}
+
+/// How long the command runs that is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// It is waited for, and nobody else is likely to change anything meanwhile.
+    Short,
+    /// It goes on in the background, while the person and the file tools work on.
+    Long,
 }
 
 /// What stands at a path.
@@ -39,10 +51,24 @@ enum Stands {
 
 impl Watch {
     /// Looks at every repository in and around `root`. Blocks.
-    pub fn begin(root: &Path) -> Watch {
+    pub fn begin(root: &Path, env: &Environment) -> Watch {
         let repositories = find(root);
-        let before = look(&repositories);
-        Watch { root: root.to_owned(), repositories, before }
+        let reached = Reached::by(&repositories, root, env);
+        let mut watch = Watch { root: root.to_owned(), repositories, reached, before: BTreeMap::new() };
+        watch.before = watch.look(&watch.repositories);
+        watch
+    }
+
+    /// Files of the project that git would run or take settings from, and folders of such.
+    pub fn reached(&self) -> Vec<PathBuf> {
+        self.reached.all().cloned().collect()
+    }
+
+    /// Looks no more at what of the project's own files stands there now: the command cannot write to it.
+    pub fn leave_reached(&mut self) {
+        self.reached.files.retain(|path| path.symlink_metadata().is_err());
+        self.reached.folders.retain(|path| path.symlink_metadata().is_err());
+        self.before = self.look(&self.repositories);
     }
 
     /// The repositories that were there.
@@ -50,12 +76,13 @@ impl Watch {
         &self.repositories
     }
 
-    /// Looks again, puts back what changed, and says so, a sentence each. Blocks.
-    pub fn settle(self) -> Vec<String> {
+    /// Looks again, puts back what changed, and says so, a sentence each. What a long command may not have changed itself
+    /// is said, but stays. Blocks.
+    pub fn settle(self, span: Span) -> Vec<String> {
         let now = find(&self.root);
-        let mut after = look(&now);
+        let mut after = self.look(&now);
         // A folder that is no repository any more is still looked at where it was.
-        after.extend(look(&self.repositories));
+        after.extend(self.look(&self.repositories));
         let mut said = Vec::new();
         let paths: BTreeSet<&PathBuf> = self.before.keys().chain(after.keys()).collect();
         for path in paths {
@@ -63,15 +90,28 @@ impl Watch {
             if before == stands || !(before.is_some() || self.is_ours(path)) {
                 continue;
             }
+            let gone = |bare: &PathBuf| path.starts_with(bare) && !now.bare.contains(bare);
+            if self.repositories.bare.iter().any(gone) {
+                // It is no repository any more, so git takes nothing from it.
+                continue;
+            }
             let shown = path.strip_prefix(&self.root).unwrap_or(path).display();
-            let done = put_back(path, before);
+            let is_reached = self.reached.holds(path);
+            if is_reached && span == Span::Long && !self.is_in_repository(path) {
+                said.push(format!(
+                    "{shown}, which git runs or reads, was changed by it or by somebody else, and stays so"
+                ));
+                continue;
+            }
+            let made = if is_reached && before.is_some() { self.make_folders(path) } else { Ok(()) };
+            let done = made.and_then(|()| put_back(path, before));
             said.push(match (before, done) {
                 (_, Err(error)) => format!("{shown} was changed and could NOT be put back: {error}"),
                 (None, Ok(())) => format!("{shown} was made, and was removed"),
                 (Some(_), Ok(())) => format!("{shown} was changed, and was put back"),
             });
         }
-        let new = now.folders.iter().filter(|folder| self.is_new(folder));
+        let new = now.folders.iter().chain(&now.bare).filter(|folder| self.is_new(folder));
         said.extend(new.map(|folder| {
             let shown = folder.strip_prefix(&self.root).unwrap_or(folder).display();
             format!("{shown} is a new repository, whose settings were not looked at")
@@ -79,9 +119,48 @@ impl Watch {
         said
     }
 
+    fn look(&self, repositories: &Repositories) -> BTreeMap<PathBuf, Stands> {
+        let mut found = BTreeMap::new();
+        let mut note = |path: PathBuf| {
+            if let Some(stands) = stands(&path) {
+                found.insert(path, stands);
+            }
+        };
+        repositories.pointers.iter().cloned().for_each(&mut note);
+        for folder in repositories.all() {
+            FILES.iter().map(|file| folder.join(file)).for_each(&mut note);
+            note_folder(&folder.join("hooks"), &mut note);
+        }
+        for path in self.reached.all() {
+            // Something else in the place of a folder on the way.
+            let on_the_way = path.ancestors().skip(1).take_while(|folder| *folder != self.root);
+            let odd =
+                on_the_way.filter(|folder| folder.symlink_metadata().is_ok_and(|about| !about.is_dir()));
+            odd.map(Path::to_owned).for_each(&mut note);
+        }
+        self.reached.files.iter().cloned().for_each(&mut note);
+        self.reached.folders.iter().for_each(|folder| note_folder(folder, &mut note));
+        found
+    }
+
+    /// Makes the folders again that lead to a path of the project. None of them is a link by now.
+    fn make_folders(&self, path: &Path) -> io::Result<()> {
+        let missing: Vec<&Path> =
+            path.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err()).collect();
+        for folder in missing.into_iter().rev() {
+            rustix::fs::mkdirat(folder_of(folder)?, name_of(folder)?, Mode::from_raw_mode(0o777))?;
+        }
+        Ok(())
+    }
+
+    /// Whether it is git's own, and no file that people work on.
+    fn is_in_repository(&self, path: &Path) -> bool {
+        self.repositories.all().any(|folder| path.starts_with(folder))
+    }
+
     /// A repository that the command made; a worktree belongs to one that was there.
     fn is_new(&self, folder: &Path) -> bool {
-        let known = |folder: &Path| self.repositories.folders.contains(folder);
+        let known = |folder: &Path| self.repositories.all().any(|known| known == folder);
         let is_worktree = folder
             .parent()
             .is_some_and(|parent| parent.ends_with("worktrees") && parent.parent().is_some_and(known));
@@ -93,33 +172,24 @@ impl Watch {
     fn is_ours(&self, path: &Path) -> bool {
         let in_hooks = path.parent().is_some_and(|parent| parent.ends_with("hooks"));
         let folder = if in_hooks { path.parent().and_then(Path::parent) } else { path.parent() };
-        let known = folder.is_some_and(|folder| self.repositories.folders.contains(folder));
-        known || in_hooks && path.extension().is_none_or(|ending| ending != "sample")
+        let known = folder.is_some_and(|folder| self.repositories.all().any(|known| known == folder));
+        known
+            || self.reached.holds(path)
+            || in_hooks && path.extension().is_none_or(|ending| ending != "sample")
     }
 }
 
-fn look(repositories: &Repositories) -> BTreeMap<PathBuf, Stands> {
-    let mut found = BTreeMap::new();
-    let mut note = |path: PathBuf| {
-        if let Some(stands) = stands(&path) {
-            found.insert(path, stands);
+/// Passes on what lies in a folder of hooks, or the link that stands in its place.
+fn note_folder(folder: &Path, note: &mut impl FnMut(PathBuf)) {
+    match fs::symlink_metadata(folder) {
+        Ok(about) if about.is_dir() => {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+            files.map(|entry| entry.path()).for_each(note);
         }
-    };
-    repositories.pointers.iter().cloned().for_each(&mut note);
-    for folder in &repositories.folders {
-        FILES.iter().map(|file| folder.join(file)).for_each(&mut note);
-        let hooks = folder.join("hooks");
-        match fs::symlink_metadata(&hooks) {
-            Ok(about) if about.is_dir() => {
-                let entries = fs::read_dir(&hooks).into_iter().flatten().flatten();
-                entries.map(|entry| entry.path()).for_each(&mut note);
-            }
-            // A link in the place of the folder.
-            Ok(_) => note(hooks),
-            Err(_) => {}
-        }
+        Ok(_) => note(folder.to_owned()),
+        Err(_) => {}
     }
-    found
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);

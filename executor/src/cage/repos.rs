@@ -1,6 +1,6 @@
 //! Repositories in and around the project, whose hooks and settings git would run.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,19 @@ pub struct Repositories {
     pub pointers: BTreeSet<PathBuf>,
     /// Those of the folders that lie outside the project and that its own repository needs to write to.
     pub outside: Vec<PathBuf>,
+    /// Folders with files to work on, and the git folder of each.
+    pub tops: BTreeMap<PathBuf, PathBuf>,
+    /// Repositories without such files, which are no `.git` of anything: git that runs inside one takes its settings.
+    pub bare: BTreeSet<PathBuf>,
+    /// Files and folders of the project that the command can only read, because git would run or read them.
+    pub shut: Vec<PathBuf>,
+}
+
+impl Repositories {
+    /// Every folder that git reads settings or hooks from.
+    pub fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.folders.iter().chain(&self.bare)
+    }
 }
 
 /// Looks for them in `root` and, for a part of a repository, above it.
@@ -35,14 +48,28 @@ pub fn find(root: &Path) -> Repositories {
     let mut left = MOST_FOLDERS;
     while let (Some(folder), 1..) = (folders.pop_front(), left) {
         left -= 1;
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if entry.file_name() == ".git" {
+        let (mut below, mut has_head) = (Vec::new(), false);
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            has_head |= name == "HEAD";
+            if name == ".git" {
                 add(&entry.path(), &mut found);
             } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push_back(entry.path());
+                below.push(entry.path());
             }
         }
+        // Most folders are known to be none by their names alone.
+        let is_bare = has_head && is_git_folder(&folder);
+        if is_bare {
+            found.bare.insert(folder.clone());
+        }
+        // What lies in one is git's own.
+        if !is_bare || folder == root {
+            folders.extend(below);
+        }
     }
+    let known = &found.folders;
+    found.bare.retain(|folder| !known.contains(folder));
     found
 }
 
@@ -55,6 +82,9 @@ fn add(entry: &Path, found: &mut Repositories) {
     let named = if about.is_dir() { Some(entry.to_owned()) } else { named_folder(entry) };
     if let Some(folder) = named.and_then(|folder| fs::canonicalize(folder).ok()) {
         add_folder(&folder, found);
+        if let Some(top) = entry.parent().filter(|_| found.folders.contains(&folder)) {
+            found.tops.insert(top.to_owned(), folder);
+        }
     }
 }
 
@@ -130,6 +160,20 @@ mod tests {
         assert_eq!(inside, [".git", ".git/modules/lib/a", "deep/er/.git"].map(PathBuf::from));
         assert_eq!(found.pointers.len(), 2);
         assert_eq!(found.outside, Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn bare_repositories_are_found_and_not_gone_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        for git in [".git", "fixtures/bare.git", "fixtures/bare.git/objects/x"] {
+            git_folder(&root.join(git));
+        }
+        fs::create_dir_all(root.join("docs/objects")).unwrap();
+        fs::write(root.join("docs/HEAD"), "no repository").unwrap();
+        let found = find(&root);
+        assert_eq!(found.bare, BTreeSet::from([root.join("fixtures/bare.git")]));
+        assert_eq!(found.tops, BTreeMap::from([(root.clone(), root.join(".git"))]));
     }
 
     #[test]

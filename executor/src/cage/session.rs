@@ -1,5 +1,6 @@
 //! The cage of a session: made once, it says for each command how it is to be started.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -248,8 +249,17 @@ impl Cage {
         let (pinned, read_only) = match reach {
             Reach::Looks => (Vec::new(), Vec::new()),
             Reach::Acts | Reach::Beyond => {
-                let pinned = known.folders.iter().chain(&known.pointers).cloned().collect();
-                (pinned, git(&["hooks", "config", "config.worktree", "commondir"]))
+                let on_the_way = |path: &PathBuf| -> Vec<PathBuf> {
+                    let above = path.ancestors().skip(1).take_while(|folder| *folder != root);
+                    above.filter(|_| path.starts_with(root)).map(Path::to_owned).collect()
+                };
+                let ways = known.shut.iter().flat_map(on_the_way);
+                // Outer ones first: a mount on a folder hides those below it.
+                let pinned: BTreeSet<PathBuf> =
+                    known.folders.iter().chain(&known.pointers).cloned().chain(ways).collect();
+                let mut read_only = git(&["hooks", "config", "config.worktree", "commondir"]);
+                read_only.extend(known.shut.iter().cloned());
+                (pinned.into_iter().collect(), read_only)
             }
         };
         let root = root.to_owned();

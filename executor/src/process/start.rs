@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::hold::Hold;
 use super::kept::Kept;
-use crate::cage::{Cage, Errand, LAUNCH, Repositories, Start, Watch, say};
+use crate::cage::{Cage, Errand, LAUNCH, Repositories, Span, Start, Watch, say};
 use crate::environment::Environment;
 use crate::reach::Reach;
 use crate::stage::Stage;
@@ -71,14 +71,15 @@ pub async fn begin<'a>(
     command: &str,
     workspace: &Workspace,
     hold: Hold<'a>,
+    span: Span,
     interrupt: &Interrupt,
 ) -> Result<Option<Started<'a>>, ToolError> {
-    let watching = tokio::select! {
+    let mut watching = tokio::select! {
         biased;
         () = interrupt.raised() => return Ok(None),
         watching = watch(hold, workspace) => watching?,
     };
-    let known = watching.as_ref().map(Watching::repositories).unwrap_or_default();
+    let known = watching.as_mut().map(|watching| watching.known(span)).unwrap_or_default();
     let errand = hold.cage.errand(command, hold.reach, workspace.root(), &known)?;
     let is_caged = errand.as_ref().is_some_and(|(_, start)| start.policy.is_some());
     let caged = if is_caged { Caged::Yes } else { Caged::No };
@@ -99,8 +100,8 @@ pub async fn watch<'a>(hold: Hold<'a>, workspace: &Workspace) -> Result<Option<W
     if !hold.cage.is_on() || hold.reach != Reach::Acts {
         return Ok(None);
     }
-    let root = workspace.root().to_owned();
-    let watch = blocking(move || Ok(Watch::begin(&root))).await?;
+    let (root, env) = (workspace.root().to_owned(), hold.env.clone());
+    let watch = blocking(move || Ok(Watch::begin(&root, &env))).await?;
     Ok(Some(Watching { cage: hold.cage, watch: Some(watch) }))
 }
 
@@ -111,8 +112,17 @@ pub struct Watching<'a> {
 }
 
 impl Watching<'_> {
-    fn repositories(&self) -> Repositories {
-        self.watch.as_ref().map(|watch| watch.repositories().clone()).unwrap_or_default()
+    /// What is known before the command starts. Tools that set up hooks write them anew, and git itself changes files of
+    /// the project, so a command that is waited for can write to those, and is compared. One that goes on in the
+    /// background cannot, where the kernel holds that, so that others may.
+    fn known(&mut self, span: Span) -> Repositories {
+        let Some(watch) = &mut self.watch else { return Repositories::default() };
+        let mut known = watch.repositories().clone();
+        if span == Span::Long && self.cage.found().namespaces.is_there() {
+            known.shut = watch.reached();
+            watch.leave_reached();
+        }
+        known
     }
 
     /// The look itself, to be settled by the caller.
@@ -124,7 +134,7 @@ impl Watching<'_> {
 impl Drop for Watching<'_> {
     fn drop(&mut self) {
         if let Some(watch) = self.watch.take() {
-            self.cage.tell(&watch.settle());
+            self.cage.tell(&watch.settle(Span::Short));
         }
     }
 }

@@ -29,14 +29,20 @@ impl Project {
 
     /// What is said of what `act` does, and that nothing of it lasts.
     fn check(&self, act: impl FnOnce(&Project), said: &[&str]) {
-        let watch = Watch::begin(&self.at(""));
+        let watch = Watch::begin(&self.at(""), &environment());
         let before = watch.before.clone();
         act(self);
-        assert_eq!(watch.settle(), said);
-        let mut after = Watch::begin(&self.at("")).before;
+        assert_eq!(watch.settle(Span::Short), said);
+        let mut after = Watch::begin(&self.at(""), &environment()).before;
         after.retain(|path, _| !path.starts_with(self.at("new")));
         assert_eq!(after, before);
     }
+}
+
+/// What git needs to be found.
+fn environment() -> Environment {
+    let path = std::env::var("PATH").unwrap();
+    Environment { variables: vec![("PATH".to_owned(), path)], secrets: Default::default() }
 }
 
 #[test]
@@ -90,6 +96,67 @@ fn a_link_in_the_place_of_the_hooks_is_removed() {
         },
         &[".git/hooks was made, and was removed"],
     );
+}
+
+#[test]
+fn hooks_in_the_project_are_put_back_with_their_folder_whatever_stands_in_its_place() {
+    let project = Project::new();
+    fs::write(project.at(".git/config"), "[core]\nhooksPath = .husky/_\n").unwrap();
+    fs::create_dir_all(project.at(".husky/_")).unwrap();
+    fs::write(project.at(".husky/pre-commit"), "mine").unwrap();
+    fs::write(project.at(".husky/_/pre-commit"), "wrapper").unwrap();
+    // Written anew with the same content, as setting them up does.
+    project.check(|project| fs::write(project.at(".husky/_/pre-commit"), "wrapper").unwrap(), &[]);
+    let both = [
+        ".husky/_/pre-commit was changed, and was put back",
+        ".husky/pre-commit was changed, and was put back",
+    ];
+    project.check(|project| fs::remove_dir_all(project.at(".husky")).unwrap(), &both);
+    let replaced = [&[".husky was made, and was removed"][..], &both].concat();
+    project.check(
+        |project| {
+            fs::rename(project.at(".husky"), project.at("new")).unwrap();
+            symlink("new", project.at(".husky")).unwrap();
+        },
+        &replaced,
+    );
+    fs::remove_dir_all(project.at("new")).unwrap();
+    project.check(
+        |project| {
+            fs::remove_dir_all(project.at(".husky")).unwrap();
+            fs::write(project.at(".husky"), "a file").unwrap();
+        },
+        &replaced,
+    );
+}
+
+#[test]
+fn what_somebody_else_may_have_changed_beside_a_job_stays_and_is_told() {
+    let project = Project::new();
+    fs::write(project.at(".git/config"), "[include]\npath = ../team.ini\n").unwrap();
+    let watch = Watch::begin(&project.at(""), &environment());
+    fs::write(project.at("team.ini"), "[core]\n").unwrap();
+    assert_eq!(
+        watch.settle(Span::Long),
+        ["team.ini, which git runs or reads, was changed by it or by somebody else, and stays so"]
+    );
+    assert_eq!(fs::read_to_string(project.at("team.ini")).unwrap(), "[core]\n");
+    let watch = Watch::begin(&project.at(""), &environment());
+    fs::write(project.at("team.ini"), "[core]\nfsmonitor = evil\n").unwrap();
+    assert_eq!(watch.settle(Span::Short), ["team.ini was changed, and was put back"]);
+}
+
+#[test]
+fn a_bare_repository_may_be_removed_but_not_changed() {
+    let project = Project::new();
+    project.repository("old/bare.git");
+    project.check(
+        |project| fs::write(project.at("old/bare.git/config"), "[core]\nfsmonitor = evil\n").unwrap(),
+        &["old/bare.git/config was changed, and was put back"],
+    );
+    let watch = Watch::begin(&project.at(""), &environment());
+    fs::remove_dir_all(project.at("old")).unwrap();
+    assert_eq!(watch.settle(Span::Short), Vec::<String>::new());
 }
 
 #[test]
