@@ -45,7 +45,11 @@ impl Machine {
         Ok(Machine {
             env: std::env::vars_os().filter_map(text).collect(),
             current_dir: std::env::current_dir()?,
-            launcher: std::env::current_exe()?,
+            // What runs, whatever stands at its path by now: that may have been replaced, even by a command.
+            launcher: match cfg!(target_os = "linux") {
+                true => PathBuf::from("/proc/self/exe"),
+                false => std::env::current_exe()?,
+            },
             temp_dir: std::env::temp_dir(),
         })
     }

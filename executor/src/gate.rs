@@ -92,6 +92,17 @@ enum Stance {
     OwnAct,
 }
 
+/// What becomes of an effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Foretold {
+    /// It goes ahead without a question.
+    Goes,
+    /// A person is asked, for this reason.
+    Asked(String),
+    /// It is refused, for this reason.
+    Denied(String),
+}
+
 /// What the rules say before a person is asked.
 enum Ruling {
     Granted(GrantedBy),
@@ -169,6 +180,15 @@ impl Gate {
     /// The plan that is carried out.
     pub fn plan(&self) -> Option<&Arc<ApprovedPlan>> {
         self.plan.as_ref()
+    }
+
+    /// What would be said of an effect before a person is asked.
+    pub fn foretell(&self, effect: &Effect) -> Foretold {
+        match self.rule(effect) {
+            Ruling::Granted(_) => Foretold::Goes,
+            Ruling::Ask(why) => Foretold::Asked(why),
+            Ruling::Denied(reason) => Foretold::Denied(reason),
+        }
     }
 
     /// Gives leave to `call`, whose effect is `effect`.

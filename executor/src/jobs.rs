@@ -98,7 +98,7 @@ impl Jobs {
             self.stop(id, interrupt).await;
         }
         let running = lock(&shared);
-        Ok(Opening { id, output: hold.env.mask(running.recording.text()), end: running.end.clone() })
+        Ok(Opening { id, output: running.recording.text(&hold.env.secrets), end: running.end.clone() })
     }
 
     /// Takes over what `command`, which ended with `end`, left running, and answers with the number of the job.
@@ -145,7 +145,7 @@ impl Jobs {
     pub fn output(&self, id: u32, env: &Environment) -> Option<(String, Option<String>)> {
         let jobs = self.lock();
         let running = lock(&jobs.get(&id)?.shared);
-        Some((env.mask(running.recording.text()), running.end.clone()))
+        Some((running.recording.text(&env.secrets), running.end.clone()))
     }
 
     /// Stops a job with everything that it started, and waits for its end. `None` when there is no such job.

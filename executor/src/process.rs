@@ -1,5 +1,6 @@
 //! Runs one shell command in a process group of its own, within limits, and never hangs on what it leaves behind.
 
+mod border;
 mod capture;
 mod end;
 mod group;
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use tandem_shared::call::{ErrorKind, ToolError};
 use tandem_shared::interrupt::Interrupt;
+use tandem_shared::secret::Masker;
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 use tokio::io::AsyncReadExt;
@@ -27,7 +29,7 @@ pub use hold::Hold;
 pub use kept::Kept;
 pub use limits::{Leftovers, Limits};
 pub use recording::{Keeping, Piece, Recording};
-pub use start::{Caged, Started, Watching, begin, watch};
+pub use start::{Caged, Started, Watching, begin, fits, watch};
 
 use crate::cage::{Cage, Hindrance, Span};
 use crate::descent::Left;
@@ -152,7 +154,7 @@ pub async fn run(
         }
         _ => Some(Behind { kept, pipe }),
     };
-    let output = hold.env.mask(listener.finish().await);
+    let output = listener.finish(&hold.env.secrets).await;
     let is_failure = matches!(by, End::Exit(1..) | End::Signal(_)) && caged == Caged::Yes;
     let hindrance = is_failure.then(|| Hindrance::in_output(&output, hold.cage.network())).flatten();
     let put_back = match watching.and_then(Watching::into_watch) {
@@ -208,11 +210,11 @@ impl Listener<'_> {
     }
 
     /// What a model is shown of all that came.
-    async fn finish(mut self) -> String {
+    async fn finish(mut self, secrets: &Masker) -> String {
         let piece = self.recording.finish();
         self.keep(piece).await;
         self.stream.finish();
-        self.recording.text()
+        self.recording.text(secrets)
     }
 }
 

@@ -34,22 +34,21 @@ pub fn plain(text: &str) -> String {
 
 fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match chars.next() {
-        // CSI: up to a byte from @ to ~.
+        // CSI: numbers and their kin, then one character from @ to ~.
         Some('[') => {
-            for c in chars.by_ref() {
-                if ('@'..='~').contains(&c) {
-                    break;
-                }
-            }
+            while chars.next_if(|c| (' '..='?').contains(c)).is_some() {}
+            chars.next_if(|c| ('@'..='~').contains(c));
         }
-        // OSC, DCS and their kin: up to BEL or ESC \.
+        // OSC, DCS and their kin: up to BEL or ESC \. One that does not end before its line does hides nothing but its
+        // beginning: what follows could be an error that has to be seen.
         Some(']' | 'P' | 'X' | '^' | '_') => {
-            while let Some(c) = chars.next() {
-                if c == '\u{7}' {
-                    break;
-                }
-                if c == '\u{1b}' {
-                    chars.next_if_eq(&'\\');
+            let mut ahead = chars.clone();
+            while let Some(c) = ahead.next_if(|c| *c != '\n') {
+                if c == '\u{7}' || c == '\u{1b}' {
+                    if c == '\u{1b}' {
+                        ahead.next_if_eq(&'\\');
+                    }
+                    *chars = ahead;
                     break;
                 }
             }
@@ -72,5 +71,12 @@ mod tests {
         let text =
             "\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7}a\u{1b}(Bb\u{7}\r\n10%\r\u{1b}[K100%\nabc\u{8}d\r";
         assert_eq!(plain(text), "red ab\n100%\nabd");
+    }
+
+    #[test]
+    fn a_sequence_that_does_not_end_swallows_nothing() {
+        assert_eq!(plain("start\n\u{1b}]0;x\nTraceback\n"), "start\n0;x\nTraceback\n");
+        assert_eq!(plain("\u{1b}Pq#0\nerror"), "q#0\nerror");
+        assert_eq!(plain("\u{1b}[\nerror \u{1b}[31mred"), "\nerror red");
     }
 }

@@ -1,13 +1,17 @@
 //! `tandem why`: what a command is made of, what is said of each part, and by which rule.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tandem_executor::shell::{Judgement, Part, Place, Rules, Script, Simple, Weighed, weigh};
+use tandem_executor::{Foretold, Gate, Looking};
+use tandem_shared::person::{Effect, Nobody};
 
 use crate::cli::{OutputFormat, Why};
 use crate::exit::Exit;
 use crate::front::{say, tell, words};
 use crate::scene::{Failure, Scene};
-use crate::session::{Attendance, kept_rules};
+use crate::session::{Attendance, Setup, kept_rules};
 
 /// Whose command it would be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +44,11 @@ pub fn run(scene: &Scene, asked: Why) -> Result<Exit, Failure> {
     rules.allow.extend(kept_rules(&project));
     let asker = if asked.role.as_deref() == Some("planner") { Asker::Planner } else { Asker::Executor };
     let weighed = weigh(&command, &rules, Place { root: scene.workspace.root() });
-    let (verdict, exit) = verdict(&weighed.judgement, asker);
+    let judged = verdict(&weighed.judgement, asker);
+    let (verdict, exit) = match asker {
+        Asker::Planner => judged,
+        Asker::Executor => in_effect(judged, &foretold(&setup, rules, &command)),
+    };
     if asked.json || scene.global.output_format != OutputFormat::Text {
         let parts: Vec<Value> = rows(&weighed).iter().map(Row::json).collect();
         say(&format!(
@@ -57,6 +65,29 @@ pub fn run(scene: &Scene, asked: Why) -> Result<Exit, Failure> {
     }
     say(&format!("{}: {}\n", verdict.0, verdict.1));
     Ok(exit)
+}
+
+/// What the gate of a session with these settings would say.
+fn foretold(setup: &Setup, rules: Rules, command: &str) -> Foretold {
+    let approval = setup.loaded.config.session.approval;
+    let looking = if setup.cage().holds_looking() { Looking::NeedsNoLeave } else { Looking::NeedsLeave };
+    let gate =
+        Gate::new(setup.workspace.clone(), approval, rules, None, Arc::new(Nobody)).with_looking(looking);
+    gate.foretell(&Effect::Command { command: command.to_owned() })
+}
+
+/// The verdict on the command, or that of the approval mode and the cage where they say otherwise.
+fn in_effect(judged: Verdict, foretold: &Foretold) -> Verdict {
+    match (foretold, judged.1) {
+        (Foretold::Goes, Exit::NotApproved) => {
+            (("allowed", "the approval mode lets it go ahead".to_owned()), Exit::Done)
+        }
+        (Foretold::Asked(why), Exit::Done) => (("needs approval", why.clone()), Exit::NotApproved),
+        (Foretold::Denied(reason), Exit::Done | Exit::NotApproved) => {
+            (("forbidden", reason.clone()), Exit::NotCompleted)
+        }
+        _ => judged,
+    }
 }
 
 fn list(commands: &tandem_shared::settings::CommandSettings, kept: &[String]) {
@@ -78,8 +109,11 @@ fn list(commands: &tandem_shared::settings::CommandSettings, kept: &[String]) {
     }
 }
 
-/// The verdict in a word and its reason, and the exit code that says the same.
-fn verdict(judgement: &Judgement, asker: Asker) -> ((&'static str, String), Exit) {
+/// A word and its reason, and the exit code that says the same.
+type Verdict = ((&'static str, String), Exit);
+
+/// The verdict on the command itself.
+fn verdict(judgement: &Judgement, asker: Asker) -> Verdict {
     let (word, why) = match judgement {
         Judgement::Looks => return (("read-only", "every part only looks".to_owned()), Exit::Done),
         Judgement::Forbidden(rule) => ("forbidden", format!("danger rule {}: it {}", rule.id, rule.why)),

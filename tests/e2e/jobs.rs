@@ -155,6 +155,51 @@ fn a_command_that_the_cage_kept_from_its_work_is_offered_a_run_outside_it() {
 }
 
 #[test]
+fn a_command_that_is_too_long_is_refused_and_says_what_to_do() {
+    let world = World::new();
+    let long = format!("cat > out.txt <<E\n{}E\n", "x\n".repeat(150_000));
+    let just = format!("echo {} | wc -c", "x".repeat(100_000));
+    let run = |command: &str| {
+        let args = json!({ "command": command }).to_string();
+        world.tandem(&["tool", "run", "run_command", "--args", "-"]).stdin(&args).run()
+    };
+    let refused = run(&long).expect(1);
+    assert!(
+        refused.all().contains("write_file") && refused.all().contains("Nothing was run"),
+        "{}",
+        refused.all()
+    );
+    assert!(!world.root().join("out.txt").exists());
+    assert!(run(&just).expect(0).stdout.contains("100001"));
+}
+
+#[test]
+fn what_runs_commands_is_the_program_that_was_started_whatever_stands_at_its_path() {
+    let world = World::new();
+    let binary = world.root().join("tandem");
+    std::fs::copy(env!("CARGO_BIN_EXE_tandem"), &binary).unwrap();
+    let beside = world.path("beside.txt");
+    let replace = format!(
+        "mv tandem old && printf '#!/bin/sh\\necho evil > {}\\n' > tandem && chmod +x tandem",
+        beside.display()
+    );
+    let replies = [
+        command(&replace),
+        command("echo fine"),
+        command("rm tandem"),
+        command("echo fine"),
+        Reply::text("done"),
+    ];
+    let server = Server::start(Script::new().say("executor", replies));
+    world.bind(&server, "[commands]\nallow = [\"rm tandem\"]\n");
+    let args = ["run", "--no-plan", "--approval", "auto", "go"];
+    world.tandem(&args).program(&binary).run().expect(0);
+    let results = server.of("executor").pop().unwrap().results();
+    assert!(results[1].contains("fine") && results[3].contains("fine"), "{results:#?}");
+    assert!(!beside.exists(), "{results:#?}");
+}
+
+#[test]
 fn commands_get_the_variables_of_the_configuration() {
     let world = World::new();
     let server = Server::start(

@@ -7,7 +7,7 @@ use crate::support::peak::Peak;
 use crate::support::reply::Reply;
 use crate::support::script::Script;
 use crate::support::server::Server;
-use crate::support::world::World;
+use crate::support::world::{World, files_holding};
 
 #[test]
 fn what_a_command_prints_is_told_while_it_runs() {
@@ -88,4 +88,37 @@ fn a_long_output_can_be_read_back_by_the_model_and_by_a_person() {
     assert_eq!(whole.iter().filter(|byte| **byte == b'\n').count(), 200_001);
     assert!(whole.windows(9).any(|part| part == b"needle \xff "));
     world.tandem(&["sessions", "output", id, "output-9"]).run().expect(1);
+}
+
+#[test]
+fn no_secret_is_cut_in_two_at_the_border_of_a_long_output() {
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ0123456";
+    let key = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ+/\\n".repeat(20);
+    let world = World::new();
+    world
+        .write("one_line.py", &format!("import json\nprint(json.dumps([{{'token': '{token}'}}] * 60000))\n"));
+    let keys = format!(
+        "print('line\\n' * 300000 + '-----BEGIN PRIVATE KEY-----\\n{key}-----END PRIVATE KEY-----\\n' + 'last\\n' * 400)\n"
+    );
+    world.write("key.py", &keys);
+    let server =
+        Server::start(Script::new().say(
+            "executor",
+            [command("python3 one_line.py"), command("python3 key.py"), Reply::text("done")],
+        ));
+    world.bind(&server, "");
+    let ran = world
+        .tandem(&["--output-format", "stream-json", "run", "--no-plan", "--approval", "auto", "go"])
+        .run()
+        .expect(0);
+    let results = server.of("executor").pop().unwrap().results().concat();
+    for part in [&token[4..20], "ABCDEFGHIJ0123456", "0123456789ABCDEFG"] {
+        assert!(!results.contains(part) && !ran.stdout.contains(part), "{part}");
+        assert_eq!(files_holding(&world.state(), part), Vec::<std::path::PathBuf>::new());
+    }
+    let id = world.tandem(&["sessions", "list"]).run().expect(0).stdout;
+    let whole =
+        world.tandem(&["sessions", "output", id.split_whitespace().next().unwrap(), "output-1"]).output();
+    let whole = String::from_utf8(whole).unwrap();
+    assert_eq!(whole.matches("ghp_***").count(), 60_000);
 }

@@ -31,6 +31,7 @@ fn a_session_is_listed_shown_exported_and_deleted() {
     let exported = world.tandem(&["sessions", "export", &id]).run().expect(0).stdout;
     let lines: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines.len() > 2 && exported.contains("It subtracts."), "{exported}");
+    world.tandem(&["sessions", "delete", ""]).run().expect(2);
     world.tandem(&["sessions", "delete", &id]).run().expect(0);
     let listed = world.tandem(&["sessions", "list"]).run().expect(0).stdout;
     assert!(!listed.contains(&id), "{listed}");

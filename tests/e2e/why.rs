@@ -87,3 +87,13 @@ fn always_keeps_a_rule_that_is_listed_and_can_be_forgotten() {
     world.tandem(&["run", "--no-plan", "make it"]).run().expect(3);
     assert!(!world.root().join(".tandem").exists(), "nothing is kept in the project");
 }
+
+#[test]
+fn the_approval_mode_has_its_say() {
+    let world = World::new();
+    let said = |mode: &str, command: &str| world.tandem(&["--approval", mode, "why", command]).run().code;
+    assert_eq!([said("ask", "touch x"), said("auto", "touch x"), said("strict", "touch x")], [3, 0, 1]);
+    assert_eq!([said("ask", "cat a"), said("auto", "cat a"), said("strict", "cat a")], [0, 0, 1]);
+    assert_eq!([said("ask", "rm a"), said("auto", "rm a"), said("strict", "rm a")], [3, 3, 1]);
+    assert_eq!([said("ask", "sudo a"), said("auto", "sudo a"), said("plan", "touch x")], [1, 1, 1]);
+}

@@ -19,6 +19,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// A run that has not begun.
 pub struct Launch {
+    binary: PathBuf,
     args: Vec<OsString>,
     stdin: Option<String>,
     environment: Vec<(String, OsString)>,
@@ -54,7 +55,8 @@ impl Launch {
             (KEY_VARIABLE.into(), KEY.into()),
         ];
         environment.extend(std::env::var_os("PATH").map(|path| ("PATH".to_owned(), path)));
-        Launch { args: all, stdin: None, environment, cwd: world.root(), terminal: false }
+        let binary = env!("CARGO_BIN_EXE_tandem").into();
+        Launch { binary, args: all, stdin: None, environment, cwd: world.root(), terminal: false }
     }
 
     /// With these arguments behind the others.
@@ -86,6 +88,12 @@ impl Launch {
         self
     }
 
+    /// Runs this copy of the binary.
+    pub fn program(mut self, binary: &Path) -> Launch {
+        self.binary = binary.to_owned();
+        self
+    }
+
     /// Runs to the end.
     pub fn run(self) -> Ran {
         let stdin = self.stdin.clone();
@@ -99,7 +107,7 @@ impl Launch {
 
     /// Runs to the end, and answers standard output, which need not be text.
     pub fn output(self) -> Vec<u8> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tandem"));
+        let mut command = Command::new(&self.binary);
         command
             .args(&self.args)
             .env_clear()
@@ -111,11 +119,11 @@ impl Launch {
 
     /// Begins, with standard input open.
     pub fn spawn(self) -> Running {
-        let binary = env!("CARGO_BIN_EXE_tandem");
+        let binary = &self.binary.to_string_lossy().into_owned();
         let shown = self.args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
         let mut command = if self.terminal {
-            let words =
-                std::iter::once(binary.into()).chain(self.args.iter().map(|arg| arg.to_string_lossy()));
+            let words = std::iter::once(binary.as_str().into())
+                .chain(self.args.iter().map(|arg| arg.to_string_lossy()));
             // The shell in between must not stay: it would die of a Ctrl+C that the program outlives.
             let line = format!("exec {}", words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" "));
             let mut command = Command::new("script");

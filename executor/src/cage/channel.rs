@@ -44,20 +44,27 @@ impl Message {
     }
 }
 
-/// Says one thing. Each word ends with a NUL, which no path and no argument holds, and the message with another one.
-pub fn say(mut channel: &UnixStream, message: &Message) -> io::Result<()> {
-    let mut bytes = Vec::new();
-    for (name, value) in &message.0 {
-        if value.as_bytes().contains(&0) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is a NUL in it"));
+impl Message {
+    /// As it is said. Each word ends with a NUL, which no path and no argument holds, and the message with another one.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for (name, value) in &self.0 {
+            if value.as_bytes().contains(&0) {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is a NUL in it"));
+            }
+            bytes.extend(name.as_bytes());
+            bytes.push(b'=');
+            bytes.extend(value.as_bytes());
+            bytes.push(0);
         }
-        bytes.extend(name.as_bytes());
-        bytes.push(b'=');
-        bytes.extend(value.as_bytes());
         bytes.push(0);
+        Ok(bytes)
     }
-    bytes.push(0);
-    channel.write_all(&bytes)
+}
+
+/// Says one thing to somebody who listens already: more than a socket holds waits for them.
+pub fn say(mut channel: &UnixStream, message: &Message) -> io::Result<()> {
+    channel.write_all(&message.to_bytes()?)
 }
 
 /// Hears one thing; nothing when the line closed.

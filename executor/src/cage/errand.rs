@@ -39,6 +39,8 @@ pub enum Answer {
     Found(Found),
     /// The cage could not be set up, and the command was not run.
     Failed(String),
+    /// The cage stands, but the shell could not be started in it.
+    NotStarted(String),
     /// The command runs.
     Began,
     /// The command itself has ended, with this status as wait(2) gives it. What it started may still run.
@@ -97,6 +99,9 @@ impl Answer {
             Answer::Failed(why) => {
                 Message::default().with("answer", "failed").with("why", why.replace('\0', " "))
             }
+            Answer::NotStarted(why) => {
+                Message::default().with("answer", "not-started").with("why", why.replace('\0', " "))
+            }
             Answer::Began => Message::default().with("answer", "began"),
             Answer::Ended(status) => {
                 Message::default().with("answer", "ended").with("status", status.to_string())
@@ -117,6 +122,7 @@ impl Answer {
     pub(crate) fn of_message(message: &Message) -> Option<Answer> {
         match message.text("answer")?.as_str() {
             "unmapped" => Some(Answer::Unmapped),
+            "not-started" => Some(Answer::NotStarted(message.text("why")?)),
             "began" => Some(Answer::Began),
             "ended" => Some(Answer::Ended(message.text("status")?.parse().ok()?)),
             "failed" => Some(Answer::Failed(message.text("why")?)),
@@ -175,7 +181,8 @@ mod tests {
             assert_eq!(Errand::of_message(&errand.to_message()), Some(errand));
         }
         let found = Found { landlock: Some(3), ..Found::nothing("why") };
-        let ended = [Answer::Began, Answer::Ended(256), Answer::Ended(9)];
+        let ended =
+            [Answer::Began, Answer::NotStarted("so".to_owned()), Answer::Ended(256), Answer::Ended(9)];
         for answer in
             ended.into_iter().chain([Answer::Unmapped, Answer::Failed("so".to_owned()), Answer::Found(found)])
         {

@@ -76,7 +76,7 @@ fn converse(channel: &UnixStream, id: u32) -> io::Result<Found> {
             }
             Some(Answer::Found(found)) => return Ok(found),
             Some(Answer::Failed(why)) => return Err(io::Error::other(why)),
-            Some(Answer::Began | Answer::Ended(_)) | None => {
+            Some(Answer::NotStarted(_) | Answer::Began | Answer::Ended(_)) | None => {
                 return Err(io::Error::other("the launcher did not answer"));
             }
         }

@@ -34,16 +34,26 @@ pub fn launch(channel: OwnedFd) -> Result<(), String> {
         Errand::Survey => survey::survey(&mut channel).map_err(|error| error.to_string()),
         Errand::Keep(start) => keeper::keep(channel.get_ref(), start).map_err(|error| error.to_string()),
         Errand::Become(start) => {
-            let why = become_command(&start);
-            say(channel.get_ref(), &Answer::Failed(why.clone()).to_message())
-                .map_err(|error| error.to_string())?;
+            let (answer, why) = match become_command(&start) {
+                Failure::Cage(why) => (Answer::Failed(why.clone()), why),
+                Failure::Program(why) => (Answer::NotStarted(why.clone()), why),
+            };
+            say(channel.get_ref(), &answer.to_message()).map_err(|error| error.to_string())?;
             Err(why)
         }
     }
 }
 
+/// What failed, with the reason.
+enum Failure {
+    /// Going into the cage.
+    Cage(String),
+    /// Starting the program in it.
+    Program(String),
+}
+
 /// Comes back only with why it failed.
-fn become_command(Start { policy, program, args }: &Start) -> String {
+fn become_command(Start { policy, program, args }: &Start) -> Failure {
     let mut command = Command::new(program);
     let entered = match policy {
         Some(policy) => {
@@ -53,8 +63,8 @@ fn become_command(Start { policy, program, args }: &Start) -> String {
         None => close_input(),
     };
     match entered {
-        Err((step, error)) => format!("{step}: {error}"),
-        Ok(()) => format!("{program}: {}", command.args(args).exec()),
+        Err((step, error)) => Failure::Cage(format!("{step}: {error}")),
+        Ok(()) => Failure::Program(format!("{program}: {}", command.args(args).exec())),
     }
 }
 

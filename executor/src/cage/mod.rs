@@ -37,7 +37,7 @@ mod keeper;
 #[cfg(target_os = "linux")]
 mod launch;
 
-pub(crate) use channel::{hear, say};
+pub(crate) use channel::hear;
 pub use errand::{Answer, Errand, LAUNCH, Start};
 pub use hindrance::Hindrance;
 pub(crate) use hooks::{Span, Watch};

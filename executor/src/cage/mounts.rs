@@ -1,7 +1,9 @@
 //! Arranges what a command sees of the file system: read-only but for a few places, with masks over what is secret.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -72,11 +74,12 @@ fn close(path: &Path, kept: MountFlags) -> io::Result<()> {
 
 /// Makes every mount read-only that lies in none of these places.
 fn close_all_but(writable: &[PathBuf], policy: &Policy) -> io::Result<()> {
-    for line in fs::read_to_string("/proc/self/mountinfo")?.lines() {
+    for line in fs::read("/proc/self/mountinfo")?.split(|byte| *byte == b'\n') {
         // Number, parent, device, root, mount point, options.
-        let mut fields = line.split(' ').skip(4);
+        let mut fields = line.split(|byte| *byte == b' ').skip(4);
         let (Some(place), Some(options)) = (fields.next(), fields.next()) else { continue };
-        let place = PathBuf::from(unescaped(place));
+        let place = unescaped(place);
+        let options = &*String::from_utf8_lossy(options);
         if writable.iter().any(|path| place.starts_with(path)) || options.split(',').any(|one| one == "ro") {
             continue;
         }
@@ -106,10 +109,24 @@ fn kept(options: &str) -> MountFlags {
 }
 
 /// Blanks and their like are written as three octal digits.
-fn unescaped(place: &str) -> String {
-    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
-        .iter()
-        .fold(place.to_owned(), |text, (code, sign)| text.replace(code, sign))
+fn unescaped(place: &[u8]) -> PathBuf {
+    let mut bytes = Vec::new();
+    let mut rest = place;
+    while let Some((first, after)) = rest.split_first() {
+        let code =
+            after.get(..3).and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok());
+        match code.filter(|_| *first == b'\\') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(3..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
 }
 
 #[cfg(test)]
@@ -118,7 +135,10 @@ mod tests {
 
     #[test]
     fn places_with_blanks_are_read() {
-        assert_eq!(unescaped("/a\\040b\\134c"), "/a b\\c");
+        assert_eq!(
+            unescaped(b"/a\\040b\\134c\xff\\01"),
+            PathBuf::from(OsString::from_vec(b"/a b\\c\xff\\01".to_vec()))
+        );
         assert_eq!(kept("rw,nosuid,relatime,seclabel"), MountFlags::NOSUID | MountFlags::RELATIME);
     }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::VecDeque;
 
-use tandem_shared::plain_text::plain;
-
 /// The first and the last bytes of an output.
 pub struct Capture {
     /// Characters of the text.
@@ -44,12 +42,12 @@ impl Capture {
         self.tail.iter().copied().collect()
     }
 
-    /// The text without control sequences; where it is too long, half its characters from the head, half from the tail, and
+    /// The bytes as text, as `clean` makes it of them before anything is cut; where it is too long, half its characters from the head, half from the tail, and
     /// between them what `gap` says of how much was left out.
-    pub fn text(&self, gap: impl FnOnce(String) -> String) -> String {
+    pub fn text(&self, clean: impl Fn(&[u8]) -> String, gap: impl FnOnce(String) -> String) -> String {
         let tail = self.tail();
         if self.dropped == 0 {
-            let text = plain(&String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()));
+            let text = clean(&[self.head.as_slice(), &tail].concat());
             let count = text.chars().count();
             if count <= self.chars {
                 return text;
@@ -61,8 +59,8 @@ impl Capture {
                 last(&text, tail),
             );
         }
-        let head = plain(&String::from_utf8_lossy(&self.head));
-        let tail = plain(&String::from_utf8_lossy(&tail));
+        let head = clean(&self.head);
+        let tail = clean(&tail);
         let (head, tail) = (first(&head, self.chars / 2), last(&tail, self.chars - self.chars / 2));
         let kept = (head.len() + tail.len()) as u64;
         let all = self.dropped + (self.head.len() + self.tail.len()) as u64;
@@ -94,7 +92,13 @@ mod tests {
         let mut capture = Capture::new(10);
         capture.push("äbcdefghijklmnö".as_bytes());
         let marker = "\n[… 5 characters less …]\n";
-        assert_eq!(capture.text(|left_out| format!("{left_out} less")), format!("äbcde{marker}klmnö"));
+        assert_eq!(
+            capture.text(
+                |bytes| String::from_utf8_lossy(bytes).into_owned(),
+                |left_out| format!("{left_out} less")
+            ),
+            format!("äbcde{marker}klmnö")
+        );
     }
 
     #[test]
@@ -106,6 +110,12 @@ mod tests {
         capture.push(b"the end");
         assert!(capture.head.len() + capture.tail.len() <= 80);
         let marker = "\n[… about 999997 bytes less …]\n";
-        assert_eq!(capture.text(|left_out| format!("{left_out} less")), format!("xxxxx{marker}e end"));
+        assert_eq!(
+            capture.text(
+                |bytes| String::from_utf8_lossy(bytes).into_owned(),
+                |left_out| format!("{left_out} less")
+            ),
+            format!("xxxxx{marker}e end")
+        );
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::process::Child;
 use tokio::time::timeout;
@@ -26,6 +26,15 @@ pub struct Kept {
     by: By,
 }
 
+/// Why a command was not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotBegun {
+    /// Its cage could not be set up.
+    NoCage(String),
+    /// The shell could not be started.
+    NoProgram(String),
+}
+
 /// What ends them.
 enum By {
     /// A keeper, when this line closes.
@@ -37,9 +46,9 @@ enum By {
 }
 
 impl Kept {
-    /// By a keeper at the other end of `line`.
-    pub fn by_keeper(process: Child, line: UnixStream) -> Kept {
-        Kept { process, by: By::Keeper(Line { stream: line, heard: Vec::new() }) }
+    /// By a keeper at the other end of `line`, who is still to be told the `errand`.
+    pub fn by_keeper(process: Child, line: UnixStream, errand: Vec<u8>) -> Kept {
+        Kept { process, by: By::Keeper(Line { stream: line, errand, heard: Vec::new() }) }
     }
 
     /// By the group that `process` leads.
@@ -48,17 +57,19 @@ impl Kept {
         Kept { process, by: By::Group(group) }
     }
 
-    /// Waits until the command has begun. Safe to drop.
+    /// Tells the keeper what to do and waits until the command has begun. A command that this is dropped for never begins.
     ///
     /// # Errors
     /// Why it was not run.
-    pub async fn begun(&mut self) -> Result<(), String> {
+    pub async fn begun(&mut self) -> Result<(), NotBegun> {
         let By::Keeper(line) = &mut self.by else { return Ok(()) };
-        match line.answer().await {
-            Ok(Some(Answer::Began)) => Ok(()),
-            Ok(Some(Answer::Failed(why))) => Err(why),
-            Ok(_) => Err("its launcher did not say why".to_owned()),
-            Err(error) => Err(error.to_string()),
+        let no_cage = |error: io::Error| NotBegun::NoCage(error.to_string());
+        line.stream.write_all(&std::mem::take(&mut line.errand)).await.map_err(no_cage)?;
+        match line.answer().await.map_err(no_cage)? {
+            Some(Answer::Began) => Ok(()),
+            Some(Answer::NotStarted(why)) => Err(NotBegun::NoProgram(why)),
+            Some(Answer::Failed(why)) => Err(NotBegun::NoCage(why)),
+            _ => Err(NotBegun::NoCage("its launcher did not say why".to_owned())),
         }
     }
 
@@ -126,6 +137,8 @@ impl Kept {
 /// The line to a keeper.
 struct Line {
     stream: UnixStream,
+    /// What is still to be said.
+    errand: Vec<u8>,
     heard: Vec<u8>,
 }
 

@@ -9,6 +9,7 @@ use tandem_shared::secret::Masker;
 use tandem_shared::settings::CommandSettings;
 use tandem_shared::tool::{Archive, blocking};
 
+use super::border::{clean_start, piece_end};
 use super::capture::Capture;
 use crate::environment::Environment;
 
@@ -18,9 +19,6 @@ const SHORT: usize = 1024 * 1024;
 const SHOWN_OF_LONG: usize = 6_000;
 /// Characters of its lines that look like errors.
 const ALARMS: usize = 1_200;
-/// Bytes from the end of a piece in which a secret of more than a line could begin.
-const LONGEST_SECRET: usize = 20 * 1024;
-
 /// Where long outputs are kept.
 #[derive(Clone)]
 pub struct Keeping {
@@ -105,9 +103,10 @@ impl Recording {
         if self.pending.len() <= SHORT || !self.begin() {
             return None;
         }
-        let rest = self.pending.split_off(piece_end(&self.pending));
+        let Keeping { secrets, bytes: bound, .. } = self.keeping.as_ref()?;
+        let bound = *bound;
+        let rest = self.pending.split_off(piece_end(&self.pending, secrets));
         let bytes = std::mem::replace(&mut self.pending, rest);
-        let bound = self.keeping.as_ref()?.bytes;
         let long = self.long.as_mut()?;
         long.alarms.look(&bytes);
         if long.kept >= bound || long.failed.is_some() {
@@ -128,6 +127,7 @@ impl Recording {
         }
         let pending = std::mem::take(&mut self.pending);
         let tail = self.ends.tail();
+        let tail = tail.get(clean_start(&tail)..).unwrap_or_default();
         let long = self.long.as_mut().filter(|long| long.failed.is_none())?;
         if long.dropped == 0 {
             long.alarms.look(&pending);
@@ -135,7 +135,7 @@ impl Recording {
         }
         let dropped = (long.dropped + pending.len() as u64).saturating_sub(tail.len() as u64);
         let mark = format!("\n[… {dropped} bytes were more than commands.max_output_mb keeps …]\n");
-        self.piece([mark.as_bytes(), &tail].concat())
+        self.piece([mark.as_bytes(), tail].concat())
     }
 
     /// Takes note of a piece that could not be kept.
@@ -176,12 +176,17 @@ impl Recording {
         Some(Piece { keeping, id: long.id.clone(), number, bytes })
     }
 
-    /// For a model: without control sequences. Secrets are still in it.
-    pub fn text(&self) -> String {
+    /// For a model: without control sequences, and without `secrets`.
+    pub fn text(&self, secrets: &Masker) -> String {
+        let clean = |bytes: &[u8]| {
+            let mut text = plain(&String::from_utf8_lossy(bytes));
+            secrets.clean(&mut text);
+            text
+        };
         let Some(long) = &self.long else {
             return match &self.keeping {
-                Some(_) => plain(&String::from_utf8_lossy(&self.pending)),
-                None => self.ends.text(|left_out| {
+                Some(_) => clean(&self.pending),
+                None => self.ends.text(clean, |left_out| {
                     format!("{left_out} of output left out here; to see them, write the output to a file and read a part of it")
                 }),
             };
@@ -190,7 +195,7 @@ impl Recording {
             None => format!("recall(\"{}\") reads the whole", long.id),
             Some(why) => format!("the whole could not be kept: {why}"),
         };
-        let text = self.ends.text(|left_out| format!("{left_out} left out; {whole}"));
+        let text = self.ends.text(clean, |left_out| format!("{left_out} left out; {whole}"));
         if long.is_odd {
             return format!(
                 "{}\n[not all of it is text; {} is what came]",
@@ -198,24 +203,10 @@ impl Recording {
                 long.id
             );
         }
-        let alarms = long.alarms.told(&text, ALARMS);
+        let mut alarms = long.alarms.told(&text, ALARMS);
+        secrets.clean(&mut alarms);
         text.replacen("…]\n", &format!("…]\n{alarms}"), usize::from(!alarms.is_empty()))
     }
-}
-
-/// Where a piece ends: behind a line, and before a block that could be a secret of several lines.
-fn piece_end(bytes: &[u8]) -> usize {
-    let late = bytes.len().saturating_sub(LONGEST_SECRET);
-    let tail = bytes.get(late..).unwrap_or_default();
-    let end = match memchr::memmem::rfind(tail, b"-----BEGIN ") {
-        Some(begin)
-            if memchr::memmem::find(tail.get(begin..).unwrap_or_default(), b"-----END ").is_none() =>
-        {
-            begin
-        }
-        _ => memchr::memrchr(b'\n', tail).map_or(tail.len(), |newline| newline + 1),
-    };
-    late + end
 }
 
 #[cfg(test)]
@@ -256,7 +247,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         assert!(runtime.block_on(keep).iter().all(Result::is_ok));
         let kept = archive.0.lock().unwrap().values().flatten().copied().collect();
-        (recording.text(), kept)
+        (recording.text(&Masker::new([Secret::new("known-12345".to_owned())])), kept)
     }
 
     #[test]
@@ -267,7 +258,7 @@ mod tests {
     #[test]
     fn one_that_is_no_text_is_kept_as_it_came() {
         let (text, kept) = recorded(1 << 20, &[b"a\xff known-12345\n"]);
-        assert_eq!(text, "a\u{fffd} known-12345\n[not all of it is text; o is what came]");
+        assert_eq!(text, "a\u{fffd} ***\n[not all of it is text; o is what came]");
         assert_eq!(kept, b"a\xff ***\n");
     }
 
@@ -288,8 +279,7 @@ mod tests {
             "it is all there, without secrets"
         );
         assert!(
-            text.starts_with("line number 0 of many")
-                && text.ends_with("line number 99999 of many, known-12345\n")
+            text.starts_with("line number 0 of many") && text.ends_with("line number 99999 of many, ***\n")
         );
         assert!(text.contains("left out; recall(\"o\") reads the whole …]\n[lines of it that look like errors:]\nan ERROR there\n"), "{text}");
         assert!(text.chars().count() < 7_500, "{}", text.chars().count());

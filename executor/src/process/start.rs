@@ -17,8 +17,8 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::hold::Hold;
-use super::kept::Kept;
-use crate::cage::{Cage, Errand, LAUNCH, Repositories, Span, Start, Watch, say};
+use super::kept::{Kept, NotBegun};
+use crate::cage::{Cage, Errand, LAUNCH, Repositories, Span, Start, Watch};
 use crate::environment::Environment;
 use crate::reach::Reach;
 use crate::stage::Stage;
@@ -74,6 +74,7 @@ pub async fn begin<'a>(
     span: Span,
     interrupt: &Interrupt,
 ) -> Result<Option<Started<'a>>, ToolError> {
+    fits(command)?;
     let mut watching = tokio::select! {
         biased;
         () = interrupt.raised() => return Ok(None),
@@ -139,6 +140,27 @@ impl Drop for Watching<'_> {
     }
 }
 
+/// Bytes of one argument of a program, its end included: execve(2), `MAX_ARG_STRLEN`.
+const LONGEST_ARGUMENT: usize = 128 * 1024;
+
+/// Whether the system can be given a command of that length.
+///
+/// # Errors
+/// When not; the text says what to do instead.
+pub fn fits(command: &str) -> Result<(), ToolError> {
+    if command.len() < LONGEST_ARGUMENT {
+        return Ok(());
+    }
+    Err(ToolError::new(
+        ErrorKind::InvalidArguments,
+        format!(
+            "The command has {} bytes, and the system takes less than {LONGEST_ARGUMENT}. Nothing was run. Write long \
+             texts to a file with write_file, and name that in the command.",
+            command.len()
+        ),
+    ))
+}
+
 /// Starts `command`, by a keeper if there is an errand for one.
 ///
 /// # Errors
@@ -158,12 +180,11 @@ fn spawn(
         }
         Some((program, start)) => {
             let (ours, theirs) = StdUnixStream::pair()?;
-            // Much less than a socket holds, so that nobody waits.
-            say(&ours, &Errand::Keep(start).to_message())?;
+            let errand = Errand::Keep(start).to_message().to_bytes()?;
             let mut keeper = Command::new(program);
             keeper.arg(LAUNCH).stdin(OwnedFd::from(theirs));
             ours.set_nonblocking(true)?;
-            (keeper, Some(UnixStream::from_std(ours)?))
+            (keeper, Some((UnixStream::from_std(ours)?, errand)))
         }
     };
     process
@@ -176,7 +197,7 @@ fn spawn(
         .process_group(0);
     let child = process.spawn()?;
     let kept = match line {
-        Some(line) => Kept::by_keeper(child, line),
+        Some((line, errand)) => Kept::by_keeper(child, line, errand),
         None => Kept::by_group(child),
     };
     Ok((kept, pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?))
@@ -196,7 +217,11 @@ async fn begun(kept: &mut Kept, interrupt: &Interrupt) -> Result<(), ToolError> 
     };
     let why = match timeout(SETTING_UP, heard).await {
         Ok(Ok(())) => return Ok(()),
-        Ok(Err(why)) => why,
+        Ok(Err(NotBegun::NoProgram(why))) => {
+            let text = format!("The command could not be started ({why}). Nothing was run.");
+            return Err(ToolError::new(ErrorKind::Io, text));
+        }
+        Ok(Err(NotBegun::NoCage(why))) => why,
         Err(_) => "it took too long".to_owned(),
     };
     Err(ToolError::new(

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use tandem_shared::plain_text::plain;
 
+use super::border::tellable;
 use crate::environment::Environment;
 
 /// Takes whole lines of output.
@@ -24,12 +25,22 @@ pub struct Stream<'a> {
     beat: Instant,
     told: usize,
     left_out: bool,
+    /// Up to the next line.
+    is_skipping: bool,
 }
 
 impl<'a> Stream<'a> {
     /// To `tell`, with the secrets of `env` masked.
     pub fn new(tell: Option<Tell<'a>>, env: &'a Environment) -> Stream<'a> {
-        Stream { tell, env, line: Vec::new(), beat: Instant::now(), told: 0, left_out: false }
+        Stream {
+            tell,
+            env,
+            line: Vec::new(),
+            beat: Instant::now(),
+            told: 0,
+            left_out: false,
+            is_skipping: false,
+        }
     }
 
     /// Takes the next bytes.
@@ -39,17 +50,27 @@ impl<'a> Stream<'a> {
             (self.beat, self.told) = (Instant::now(), 0);
         }
         if self.told >= A_BEAT_TAKES {
-            self.left_out = true;
+            (self.left_out, self.is_skipping) = (true, true);
             self.line.clear();
             return;
         }
+        let mut bytes = bytes;
+        if self.is_skipping {
+            // What is left of a line could be half of a secret.
+            let Some(newline) = memchr::memchr(b'\n', bytes) else { return };
+            bytes = bytes.get(newline + 1..).unwrap_or_default();
+            self.is_skipping = false;
+        }
         self.line.extend_from_slice(bytes.get(..bytes.len().min(A_BEAT_TAKES)).unwrap_or_default());
-        self.left_out |= bytes.len() > A_BEAT_TAKES;
-        let end = match self.line.iter().rposition(|&byte| byte == b'\n') {
-            Some(newline) => newline + 1,
-            None if self.line.len() >= LONG_LINE => self.line.len(),
-            None => return,
-        };
+        if bytes.len() > A_BEAT_TAKES {
+            (self.left_out, self.is_skipping) = (true, true);
+            let whole = memchr::memrchr(b'\n', &self.line).map_or(0, |newline| newline + 1);
+            self.line.truncate(whole);
+        }
+        let end = tellable(&self.line, LONG_LINE);
+        if end == 0 {
+            return;
+        }
         let whole: Vec<u8> = self.line.drain(..end).collect();
         self.told += whole.len();
         self.say(tell, &whole);
@@ -93,6 +114,17 @@ mod tests {
     #[test]
     fn lines_are_told_whole_and_plain() {
         assert_eq!(told(&[b"on", b"e\ntwo\x1b[0m", b"\n", b"rest"]), "one\ntwo\nrest");
+    }
+
+    #[test]
+    fn a_key_that_comes_line_by_line_is_masked() {
+        let line = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ+/\n".as_slice();
+        let mut pieces = vec![b"before\n-----BEGIN PRIVATE KEY-----\n".as_slice()];
+        pieces.extend([line; 20]);
+        pieces.push(b"-----END PRIVATE KEY-----\nafter\n");
+        let text = told(&pieces);
+        assert!(text.starts_with("before\n-----BEGIN") && text.ends_with("after\n"), "{text}");
+        assert!(!text.contains("0123456789ABC"), "{text}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tandem_shared::person::Effect;
 use crate::cx::command::Ran;
 use crate::cx::{EffectCx, WriteCx};
 use crate::jobs::Opening;
-use crate::process::{End, Ended, Leftovers, Limits};
+use crate::process::{self, End, Ended, Leftovers, Limits};
 use crate::reach::Reach;
 use crate::shell::{self, Judgement, Place, Rules};
 use crate::stage::Stage;
@@ -44,6 +44,7 @@ impl WriteTool for RunCommand {
         if args.command.contains('\0') {
             return invalid("The command holds a NUL byte, which no command line can. Nothing was run.");
         }
+        process::fits(&args.command)?;
         if args.timeout == Some(0) {
             return invalid("A timeout of 0 seconds lets nothing run. Leave it out, or give a larger one.");
         }
