@@ -14,6 +14,7 @@ mod list_dir;
 mod outline;
 mod read_file;
 mod recall;
+mod wrapped;
 mod submit_plan;
 
 pub mod ast;

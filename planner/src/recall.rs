@@ -8,6 +8,7 @@ use tandem_shared::tool::{ReadCx, ReadTool};
 
 use crate::off_thread::off_thread;
 use crate::page::{self, Bounds, Content};
+use crate::wrapped::Wrapped;
 
 /// Reads an earlier output back.
 #[derive(Clone, Copy, Debug)]
@@ -47,10 +48,9 @@ fn recall(args: &RecallArgs, cx: &ReadCx) -> Result<Outcome, ToolError> {
             ),
         ));
     };
-    // An output may be one enormous line, so a line is bounded by the page alone.
     let limits = &cx.limits;
     let bounds = Bounds { lines: limits.read_lines, bytes: limits.read_bytes, line_chars: limits.read_bytes };
-    let scanned = page::scan(output, first..=last, bounds)
+    let scanned = page::scan(Wrapped::new(output), first..=last, bounds)
         .map_err(|error| ToolError::new(ErrorKind::Io, format!("{id} cannot be read: {error}.")))?;
     let page = match scanned {
         Content::Text(page) => page,
@@ -110,9 +110,13 @@ mod tests {
     }
 
     #[test]
-    fn one_enormous_line_is_shown_as_far_as_a_page_goes() {
-        let expect = format!("{} … [line cut here; it has 60000 bytes]", "x".repeat(51_200));
+    fn one_enormous_line_is_wrapped() {
+        let lines = vec!["x".repeat(4_000); 12].join("\n");
+        let expect = format!("{lines}\n[lines 1-12 of 15; go on with start_line 13]");
         check(json!({"id": "wide"}), page("wide", &expect));
+        let rest = vec!["x".repeat(4_000); 3].join("\n");
+        let expect = format!("{rest}\n[lines 13-15 of 15]");
+        check(json!({"id": "wide", "start_line": 13}), page("wide", &expect));
     }
 
     #[test]

@@ -22,6 +22,11 @@ pub fn plain(text: &str) -> String {
                 }
             }
             '\t' => out.push(c),
+            // What divides names for programs divides them for readers too.
+            '\0' if out.len() > line => {
+                out.push('\n');
+                line = out.len();
+            }
             '\u{8}' if out.len() > line => {
                 out.pop();
             }
@@ -71,6 +76,11 @@ mod tests {
         let text =
             "\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7}a\u{1b}(Bb\u{7}\r\n10%\r\u{1b}[K100%\nabc\u{8}d\r";
         assert_eq!(plain(text), "red ab\n100%\nabd");
+    }
+
+    #[test]
+    fn nuls_divide_lines() {
+        assert_eq!(plain("a\0b\0\0\0c\0"), "a\nb\nc\n");
     }
 
     #[test]

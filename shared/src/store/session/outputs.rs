@@ -89,8 +89,23 @@ impl Archive for SessionStore {
 
     fn keep(&self, id: &str, piece: u32, bytes: &[u8]) -> Result<(), String> {
         let number = number_in(id).ok_or("there is no such output")?;
+        if !has_room(&self.path, bytes.len() as u64) {
+            return Err("the disk is nearly full".to_owned());
+        }
         put(&self.database, number, piece, bytes).map_err(|error| error.to_string())
     }
+}
+
+/// Bytes of the disk that long outputs leave free: after a write that found no room, the whole store would be lost to the
+/// session.
+const LEFT_FREE: u64 = 64 << 20;
+
+/// Whether there is room for an output's piece and for the log after it. Where that is not known, there is.
+fn has_room(path: &Path, bytes: u64) -> bool {
+    // When it grows, a database doubles.
+    let size = std::fs::metadata(path).map_or(0, |about| about.len());
+    let needed = LEFT_FREE + bytes + size;
+    rustix::fs::statvfs(path).map_or(true, |disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= needed)
 }
 
 /// The id of an output.
