@@ -24,6 +24,16 @@ pub struct Watch {
     repositories: Repositories,
     reached: Reached,
     before: BTreeMap<PathBuf, Stands>,
+    held: Option<Held>,
+}
+
+/// What the kernel keeps the command from.
+struct Held {
+    /// Folders that it cannot change, whatever others do.
+    folders: Vec<PathBuf>,
+    /// The project's own repository. When somebody else replaces its settings, as git does, the command can write to
+    /// the new file.
+    own: PathBuf,
 }
 
 /// How long the command runs that is watched.
@@ -54,21 +64,20 @@ impl Watch {
     pub fn begin(root: &Path, env: &Environment) -> Watch {
         let repositories = find(root);
         let reached = Reached::by(&repositories, root, env);
-        let mut watch = Watch { root: root.to_owned(), repositories, reached, before: BTreeMap::new() };
+        let mut watch =
+            Watch { root: root.to_owned(), repositories, reached, before: BTreeMap::new(), held: None };
         watch.before = watch.look(&watch.repositories);
         watch
     }
 
-    /// Files of the project that git would run or take settings from, and folders of such.
-    pub fn reached(&self) -> Vec<PathBuf> {
+    /// Notes that the kernel holds the command, and answers which files and folders of the project it has to hold beside
+    /// the repositories: those that git would run or take settings from.
+    pub fn hold(&mut self) -> Vec<PathBuf> {
+        let own = self.root.join(".git");
+        let hooks = own.join("hooks");
+        let folders = self.reached.folders.iter().chain([&hooks]).filter(|folder| folder.is_dir());
+        self.held = Some(Held { folders: folders.cloned().collect(), own });
         self.reached.all().cloned().collect()
-    }
-
-    /// Looks no more at what of the project's own files stands there now: the command cannot write to it.
-    pub fn leave_reached(&mut self) {
-        self.reached.files.retain(|path| path.symlink_metadata().is_err());
-        self.reached.folders.retain(|path| path.symlink_metadata().is_err());
-        self.before = self.look(&self.repositories);
     }
 
     /// The repositories that were there.
@@ -96,14 +105,18 @@ impl Watch {
                 continue;
             }
             let shown = path.strip_prefix(&self.root).unwrap_or(path).display();
-            let is_reached = self.reached.holds(path);
-            if is_reached && span == Span::Long && !self.is_in_repository(path) {
+            if self.held.iter().flat_map(|held| &held.folders).any(|folder| path.starts_with(folder)) {
+                // Somebody else did it.
+                continue;
+            }
+            if span == Span::Long && self.may_be_others(path) {
                 said.push(format!(
                     "{shown}, which git runs or reads, was changed by it or by somebody else, and stays so"
                 ));
                 continue;
             }
-            let made = if is_reached && before.is_some() { self.make_folders(path) } else { Ok(()) };
+            let made =
+                if self.reached.holds(path) && before.is_some() { self.make_folders(path) } else { Ok(()) };
             let done = made.and_then(|()| put_back(path, before));
             said.push(match (before, done) {
                 (_, Err(error)) => format!("{shown} was changed and could NOT be put back: {error}"),
@@ -153,9 +166,12 @@ impl Watch {
         Ok(())
     }
 
-    /// Whether it is git's own, and no file that people work on.
-    fn is_in_repository(&self, path: &Path) -> bool {
-        self.repositories.all().any(|folder| path.starts_with(folder))
+    /// Whether it may well be that somebody else than the command changed it: a file that people and tools work on, or
+    /// settings that the kernel kept the command from at first.
+    fn may_be_others(&self, path: &Path) -> bool {
+        let is_gits = self.repositories.all().any(|folder| path.starts_with(folder));
+        let is_kept = |held: &Held| path.parent() == Some(&held.own) && self.before.contains_key(path);
+        !is_gits && self.reached.holds(path) || self.held.as_ref().is_some_and(is_kept)
     }
 
     /// A repository that the command made; a worktree belongs to one that was there.

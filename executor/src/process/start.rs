@@ -120,8 +120,7 @@ impl Watching<'_> {
         let Some(watch) = &mut self.watch else { return Repositories::default() };
         let mut known = watch.repositories().clone();
         if span == Span::Long && self.cage.found().namespaces.is_there() {
-            known.shut = watch.reached();
-            watch.leave_reached();
+            known.shut = watch.hold();
         }
         known
     }

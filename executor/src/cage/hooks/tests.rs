@@ -147,6 +147,26 @@ fn what_somebody_else_may_have_changed_beside_a_job_stays_and_is_told() {
 }
 
 #[test]
+fn what_a_held_job_cannot_have_done_is_left_alone() {
+    let project = Project::new();
+    let mut watch = Watch::begin(&project.at(""), &environment());
+    assert_eq!(watch.hold(), Vec::<PathBuf>::new());
+    // As `git push -u` and a person do meanwhile.
+    fs::write(project.at(".git/config"), "[branch \"x\"]\nremote = origin\n").unwrap();
+    fs::write(project.at(".git/hooks/pre-push"), "mine").unwrap();
+    fs::write(project.at(".git/commondir"), "../evil").unwrap();
+    assert_eq!(
+        watch.settle(Span::Long),
+        [
+            ".git/commondir was made, and was removed",
+            ".git/config, which git runs or reads, was changed by it or by somebody else, and stays so",
+        ]
+    );
+    assert!(fs::read_to_string(project.at(".git/config")).unwrap().contains("origin"));
+    assert!(project.at(".git/hooks/pre-push").exists());
+}
+
+#[test]
 fn a_bare_repository_may_be_removed_but_not_changed() {
     let project = Project::new();
     project.repository("old/bare.git");
