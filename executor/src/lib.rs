@@ -29,6 +29,7 @@ mod overseer;
 pub mod proof;
 pub mod shadow;
 mod coverage;
+mod around;
 pub mod shell;
 mod tool;
 mod toolbox;

@@ -20,6 +20,7 @@ use tandem_shared::store::{SessionStore, StoreError};
 use tandem_shared::tool::blocking;
 use tandem_shared::workspace::Workspace;
 
+use crate::around;
 use crate::cage::Cage;
 use crate::coverage::Coverage;
 use crate::cx::Surroundings;
@@ -151,17 +152,14 @@ impl PlanOverseer {
 
     /// Runs a check, and keeps what it changed, so that it can be taken back like what a command changed.
     async fn run(&self, check: &str, store: &SessionStore, hear: Hear<'_>) -> CheckRun {
-        let before = tokio::select! {
-            biased;
-            () = self.interrupt.raised() => None,
-            before = self.coverage.before() => Some(before),
-        };
+        let before = around::before(&self.coverage, &self.interrupt).await;
         // After an interrupt it does not begin, and says so.
         let run =
             run_check(check, &self.workspace, &self.commands, &self.env, &self.cage, &self.interrupt).await;
         let Some(before) = before else { return run };
         let act = format!("{CHECK}-{}", store.facts(|facts| facts.checks) + 1);
-        if let Err(fault) = before.settle(&act, &self.workspace, store).await {
+        let kept = around::settle(before, &act, &self.workspace, store, &self.interrupt).await;
+        if let Err(fault) = kept {
             hear(Event::Notice {
                 text: format!("What the check `{check}` changed could not be kept. {}", fault.text),
             });

@@ -44,7 +44,7 @@ impl State {
         State { args: &ACTING, world: scripts, ..State::new(name, calling("run_command", args), begun) }
     }
 
-    fn check(self) {
+    fn check(self) -> World {
         let world = (self.world)();
         let server = Server::start(self.script);
         world.bind(&server, self.config);
@@ -61,10 +61,11 @@ impl State {
         nothing_runs(&world, self.name);
         // The session can be read, and nothing in it waits to be taken back.
         world.tandem(&["sessions", "show", ""]).run().expect(0);
+        world
     }
 }
 
-const DEAF: &str = "trap '' TERM INT HUP\necho $$ > here.pid\nwhile true; do echo up; sleep 1; done\n";
+const DEAF: &str = "trap '' TERM INT HUP\necho $$ > here.pid\necho up\nwhile true; do sleep 1; done\n";
 const LOUD: &str = "trap '' TERM\necho $$ > here.pid\nwhile true; do echo more and more of it; done\n";
 const FLEES: &str =
     "setsid sh -c 'trap \"\" TERM; echo $$ > fled.pid; sleep 300 & echo $! > inner.pid; wait' &
@@ -213,7 +214,9 @@ fn while_a_command_is_set_up() {
 fn while_what_a_command_changed_is_looked_for() {
     // That is what taking back needs, so it is given a moment, but no more.
     let world = || slow_git("test -e ran.pid");
-    State { world, ..State::command("in the look after a command", "echo 0 > ran.pid") }.check();
+    let world = State { world, ..State::command("in the look after a command", "echo 0 > ran.pid") }.check();
+    let undo = world.tandem(&["undo"]).run();
+    assert!(undo.all().contains("an interrupt broke off the look"), "{}", undo.all());
 }
 
 /// A project in which git hangs where this is so.
@@ -265,8 +268,17 @@ fn while_the_check_of_a_step_runs() {
     let check = "echo $$ > here.pid; sleep 300";
     let step = json!({ "what": "Fix the operator", "files": ["src/lib.rs"], "check": check });
     let plan = Reply::call("submit_plan", json!({ "goal": "Make add add", "steps": [step] }));
-    let state = State::new("in the check of a step", Script::new().say("planner", [plan]), begun);
-    State { args: &["--yes", "--approval", "auto", "run"], ..state }.check();
+    let script = || Script::new().say("planner", [plan.clone()]);
+    let args = &["--yes", "--approval", "auto", "run"];
+    State { args, ..State::new("in the check of a step", script(), begun) }.check();
+    // The planner has looked by then, so git hangs only in what the check needs.
+    let world = || slow_git("test -e half.pid");
+    let plan = Reply::call(
+        "submit_plan",
+        json!({ "goal": "Make add add", "steps": [{ "what": "Fix it", "files": ["src/lib.rs"], "check": "echo 0 > half.pid" }] }),
+    );
+    let script = Script::new().say("planner", [plan]);
+    State { args, world, ..State::new("in the look after a check", script, begun) }.check();
 }
 
 /// A session at a terminal, in which this is said, and which is left when it is ready again.

@@ -5,6 +5,7 @@ use tandem_shared::journal::{Granted, GrantedBy};
 use tandem_shared::person::{Answer, Effect, Question};
 
 use super::WriteCx;
+use crate::around;
 use crate::cage::Hindrance;
 use crate::coverage::Before;
 use crate::jobs::{self, Opening};
@@ -42,12 +43,7 @@ impl WriteCx {
             let (ended, behind) = run.await?;
             return Ok(Ran { job: self.adopt(behind, &ended, hold).await?, ended, changes: Vec::new() });
         }
-        // Whoever cancels does not wait for a look at a large tree, and after it nothing would run.
-        let before = tokio::select! {
-            biased;
-            () = read.interrupt.raised() => None,
-            before = around.coverage.before() => Some(before),
-        };
+        let before = around::before(&around.coverage, &read.interrupt).await;
         let Some(before) = before else {
             let (ended, _) = run.await?;
             return Ok(Ran { ended, changes: Vec::new(), job: None });
@@ -126,11 +122,7 @@ impl WriteCx {
             keeping: Some(&keeping),
         };
         let read = &around.read;
-        let before = tokio::select! {
-            biased;
-            () = read.interrupt.raised() => return Err(jobs::unbegun()),
-            before = around.coverage.before() => before,
-        };
+        let before = around::before(&around.coverage, &read.interrupt).await.ok_or_else(jobs::unbegun)?;
         let opening = around.jobs.start(command, &read.workspace, hold, &read.interrupt).await?;
         let changes = self.settle(before).await?;
         if opening.end.is_none() {
@@ -141,7 +133,8 @@ impl WriteCx {
 
     /// Keeps what the command changed.
     async fn settle(&self, before: Before<'_>) -> Result<Vec<Artifact>, ToolError> {
-        let kept = before.settle(&self.grant.call().id, &self.cx.read().workspace, self.cx.journal()).await;
+        let (id, read) = (&self.grant.call().id, self.cx.read());
+        let kept = around::settle(before, id, &read.workspace, self.cx.journal(), &read.interrupt).await;
         kept.map_err(|mut fault| {
             fault.text = format!("The command ran, but what it changed could not be kept. {}", fault.text);
             fault
