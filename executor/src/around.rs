@@ -10,9 +10,9 @@ use tokio::time::sleep;
 
 use crate::coverage::{Before, Coverage};
 
-/// How long the look at what a cancelled command changed may take: without it nothing can be taken back. A tool call is
-/// left behind as a whole a second later, and then nobody hears what it said.
-const AFTER_INTERRUPT: Duration = Duration::from_secs(2);
+/// How long the look at what a cancelled command changed may take: without it nothing can be taken back, but one who
+/// cancels expects it to be over within a second.
+const AFTER_INTERRUPT: Duration = Duration::from_millis(800);
 
 /// A look before a command; `None` when an interrupt came first, after which nothing is to run.
 pub async fn before<'a>(coverage: &'a Coverage, interrupt: &Interrupt) -> Option<Before<'a>> {

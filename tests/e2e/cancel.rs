@@ -60,7 +60,7 @@ impl State {
         assert_eq!(standing(&world), before, "{}: {}", self.name, ran.all());
         nothing_runs(&world, self.name);
         // The session can be read, and nothing in it waits to be taken back.
-        world.tandem(&["sessions", "show", ""]).run().expect(0);
+        world.tandem(&["sessions", "show", &world.newest_session()]).run().expect(0);
         world
     }
 }

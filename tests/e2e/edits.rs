@@ -165,7 +165,7 @@ fn files_are_patched_moved_and_deleted_in_one_run() {
     for part in ["+zwei", "-two", "rename from b.txt", "--- a/c.txt"] {
         assert!(ran.stderr.contains(part), "{part}\n{}", ran.all());
     }
-    let report = world.tandem(&["sessions", "show", ""]).run().expect(0).stdout;
+    let report = world.tandem(&["sessions", "show", &world.newest_session()]).run().expect(0).stdout;
     assert!(report.contains("apply_patch: ok"), "{report}");
 }
 
@@ -210,7 +210,7 @@ fn a_syntax_error_that_an_edit_brings_is_told_and_reminded_of() {
     let world = world("a.rs", b"fn a() {}\nfn b() {}\n");
     let (_, results) = played(&world, &[read("a.rs"), edit("a.rs", "fn b() {}", "fn b( {}"), read("a.rs")]);
     assert!(results[1].contains("a.rs has a syntax error at line 2"), "{results:?}");
-    let log = world.tandem(&["sessions", "show", ""]).run().expect(0).stdout;
+    let log = world.tandem(&["sessions", "show", &world.newest_session()]).run().expect(0).stdout;
     assert!(log.contains("reminder error_syntax") && log.contains("a.rs:2"), "{log}");
 }
 

@@ -99,7 +99,7 @@ fn kill_after(wait: Duration) -> bool {
 
 /// By path, what the log says of its newest change: digests before, after, and as it was found after the crash.
 fn images(world: &World) -> BTreeMap<String, (String, String, Option<String>)> {
-    let exported = world.tandem(&["sessions", "export", ""]).run().expect(0).stdout;
+    let exported = world.tandem(&["sessions", "export", &world.newest_session()]).run().expect(0).stdout;
     let mut known = BTreeMap::new();
     for line in exported.lines() {
         let entry: Value = serde_json::from_str(line).unwrap();

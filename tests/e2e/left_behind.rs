@@ -46,9 +46,7 @@ fn a_background_child_does_not_hold_up_the_result() {
 
 /// Milliseconds that each call of the newest session took, by its log.
 fn durations(world: &World) -> Vec<u64> {
-    let sessions = world.tandem(&["sessions", "list"]).run().expect(0).stdout;
-    let id = sessions.split_whitespace().next().unwrap().to_owned();
-    let log = world.tandem(&["sessions", "export", &id]).run().expect(0).stdout;
+    let log = world.tandem(&["sessions", "export", &world.newest_session()]).run().expect(0).stdout;
     let entries = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     entries.filter_map(|entry| find(&entry, "duration_ms")?.as_u64()).collect()
 }

@@ -80,8 +80,7 @@ fn a_long_output_can_be_read_back_by_the_model_and_by_a_person() {
         "{}",
         results[2]
     );
-    let id = world.tandem(&["sessions", "list"]).run().expect(0).stdout;
-    let id = id.split_whitespace().next().unwrap();
+    let id = &world.newest_session();
     let raw = world.tandem(&["sessions", "output", id, "output-2"]).output();
     assert_eq!(raw, b"a\xffb\n");
     let whole = world.tandem(&["sessions", "output", id, "output-1"]).output();
@@ -116,9 +115,7 @@ fn no_secret_is_cut_in_two_at_the_border_of_a_long_output() {
         assert!(!results.contains(part) && !ran.stdout.contains(part), "{part}");
         assert_eq!(files_holding(&world.state(), part), Vec::<std::path::PathBuf>::new());
     }
-    let id = world.tandem(&["sessions", "list"]).run().expect(0).stdout;
-    let whole =
-        world.tandem(&["sessions", "output", id.split_whitespace().next().unwrap(), "output-1"]).output();
+    let whole = world.tandem(&["sessions", "output", &world.newest_session(), "output-1"]).output();
     let whole = String::from_utf8(whole).unwrap();
     assert_eq!(whole.matches("ghp_***").count(), 60_000);
 }

@@ -108,6 +108,12 @@ impl World {
         self.configure(&table.to_string());
     }
 
+    /// The id of the newest session.
+    pub fn newest_session(&self) -> String {
+        let listed = self.tandem(&["sessions", "list"]).run().expect(0).stdout;
+        listed.lines().last().and_then(|line| line.split_whitespace().next()).unwrap_or_default().to_owned()
+    }
+
     /// The binary with these arguments.
     pub fn tandem(&self, args: &[&str]) -> Launch {
         Launch::new(self, args)
