@@ -36,6 +36,8 @@ fn meets(matcher: &Matcher, script: &Script, place: Place<'_>) -> bool {
         Matcher::ReadsSecrets => script.commands.iter().any(reads_secrets),
         // That is not in the text: [`met`] looks for it.
         Matcher::SweepsSecrets => false,
+        Matcher::Bare(names) => script.commands.iter().any(|simple| is_bare(names, simple)),
+        Matcher::ChecksOutFiles => script.commands.iter().any(checks_out_files),
         Matcher::SelfStarting => script.commands.iter().any(|simple| {
             let itself = simple.function.as_deref() == Some(simple.name()) && !simple.words.is_empty();
             itself && (simple.background || !simple.upstream.is_empty())
@@ -59,9 +61,46 @@ fn meets_call(call: &Call, simple: &Simple, place: Place<'_>) -> bool {
             || (at > 0 && simple.args().iter().any(|word| alternatives.contains(&word.text.as_str())))
     });
     operands_meet
+        && !is_excepted(call, simple)
         && call.options.iter().all(|group| group.iter().any(|option| has_option(simple.args(), option)))
         && (call.target == Target::Any
             || simple.args().iter().any(|word| is_target(call.target, word, simple, place)))
+}
+
+/// Whether the first argument behind the verb makes the call harmless. Only there is it certain to be an option: further
+/// on it may be the value of another one.
+fn is_excepted(call: &Call, simple: &Simple) -> bool {
+    let verb = operands(simple)
+        .first()
+        .and_then(|verb| simple.args().iter().position(|arg| std::ptr::eq(arg, *verb)));
+    let first = verb.and_then(|at| simple.args().get(at + 1));
+    first.is_some_and(|word| word.known && call.unless.contains(&word.text.as_str()))
+}
+
+/// Whether one of the programs `names` is called without an operand, and not for its help.
+fn is_bare(names: &[&str], simple: &Simple) -> bool {
+    const TELLS: &[&str] = &["-v", "--version", "-h", "--help"];
+    names.contains(&simple.name())
+        && operands(simple).is_empty()
+        && !simple.args().iter().any(|arg| TELLS.contains(&arg.text.as_str()))
+}
+
+/// Whether `git checkout` takes files: two operands are a commit and a file, unless a branch is made, and one that ends like
+/// the name of a file is one.
+fn checks_out_files(simple: &Simple) -> bool {
+    const MAKES: &[&str] = &["-b", "-B", "--orphan", "-t", "--track"];
+    let operands = operands(simple);
+    let makes = || simple.args().iter().any(|arg| MAKES.contains(&arg.text.as_str()));
+    let is_file = |text: &str| {
+        let name = text.rsplit('/').next().unwrap_or(text);
+        name.rsplit_once('.').is_some_and(|(_, ending)| ending.starts_with(|c: char| c.is_ascii_alphabetic()))
+    };
+    match operands.as_slice() {
+        [verb, files @ ..] if simple.name() == "git" && verb.text == "checkout" && !makes() => {
+            files.len() > 1 || files.iter().any(|word| is_file(&word.text))
+        }
+        _ => false,
+    }
 }
 
 /// Tests of find that take the next word.

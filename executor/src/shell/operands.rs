@@ -2,8 +2,23 @@
 
 use super::script::{Simple, Word};
 
-/// Options of git that stand before its subcommand and take the next word.
-const GIT_VALUED: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"];
+/// Options that stand before a program's subcommand and take the next word.
+const VALUED: &[(&str, &[&str])] = &[
+    ("git", &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"]),
+    ("npm", NODE_VALUED),
+    ("pnpm", NODE_VALUED),
+    ("yarn", NODE_VALUED),
+    ("bun", NODE_VALUED),
+    ("cargo", &["-C", "-Z", "--config", "--color"]),
+    ("uv", &["--directory", "--project", "--config-file", "--cache-dir", "--color"]),
+    ("poetry", &["-C", "--directory", "-P", "--project"]),
+    ("pip", &["--python", "--log", "--proxy", "--timeout", "--retries", "--cache-dir"]),
+    ("composer", &["-d", "--working-dir"]),
+    ("go", &["-C"]),
+];
+
+const NODE_VALUED: &[&str] =
+    &["-C", "--prefix", "--dir", "--cwd", "-w", "--workspace", "--filter", "-F", "--loglevel", "--registry"];
 
 /// Programs whose first operand is a pattern, unless an option gives it.
 const PATTERN_FIRST: &[&str] = &["grep", "egrep", "fgrep", "rg"];
@@ -12,8 +27,14 @@ const PATTERN_FIRST: &[&str] = &["grep", "egrep", "fgrep", "rg"];
 pub(super) fn operands(simple: &Simple) -> Vec<&Word> {
     let mut found = Vec::new();
     let mut args = simple.args().iter();
+    let name = simple.name();
+    let valued = VALUED.iter().find(|(program, _)| {
+        // `pip3.11` is pip.
+        *program == name || (*program == "pip" && name.starts_with("pip3"))
+    });
+    let valued = valued.map_or(&[][..], |(_, options)| *options);
     while let Some(arg) = args.next() {
-        if simple.name() == "git" && found.is_empty() && GIT_VALUED.contains(&arg.text.as_str()) {
+        if found.is_empty() && valued.contains(&arg.text.as_str()) {
             args.next();
         } else if !arg.text.starts_with('-') && !arg.text.starts_with('+') {
             found.push(arg);

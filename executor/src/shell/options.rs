@@ -21,8 +21,13 @@ pub(super) fn tell<'a>(args: &'a [Word], valued: &[&str]) -> Told<'a> {
             told.operands.extend(args);
             break;
         }
+        // Long options may be shortened.
+        let takes = |name: &str| {
+            let shortened = name.len() > 3 && name.starts_with("--");
+            valued.iter().any(|option| *option == name || (shortened && option.starts_with(name)))
+        };
         let mut next = |joined: String, name: &str| match joined.is_empty() {
-            true if valued.contains(&name) => args.next().map(|word| word.text.clone()),
+            true if takes(name) => args.next().map(|word| word.text.clone()),
             true => None,
             false => Some(joined),
         };
@@ -51,7 +56,8 @@ pub(super) fn tell<'a>(args: &'a [Word], valued: &[&str]) -> Told<'a> {
 }
 
 impl Told<'_> {
-    /// Whether one of `wanted` is given: `-r`, `--recursive` also when it is shortened, `-d=recurse` with this value.
+    /// Whether one of `wanted` is given: `-r`, `--recursive` also when it is shortened, `-d=recurse` with this value, which
+    /// may be shortened as well.
     pub(super) fn has_any(&self, wanted: &[&str]) -> bool {
         wanted.iter().any(|wanted| {
             let (name, value) =
@@ -59,7 +65,10 @@ impl Told<'_> {
             self.options.iter().any(|(given, with)| {
                 let named = given == name
                     || (given.len() > 3 && given.starts_with("--") && name.starts_with(given.as_str()));
-                named && value.is_none_or(|value| with.as_deref() == Some(value))
+                named
+                    && value.is_none_or(|value| {
+                        with.as_deref().is_some_and(|with| !with.is_empty() && value.starts_with(with))
+                    })
             })
         })
     }

@@ -92,7 +92,10 @@ impl<'a> Walk<'a> {
             self.odd(format!("a substitution may be hidden in {}", self.text(leaf)));
         }
         self.children(root, &Around::default());
-        if self.script.commands.is_empty() {
+        let mut cursor = root.walk();
+        let remark = root.named_child_count() > 0
+            && root.named_children(&mut cursor).all(|child| child.kind() == "comment");
+        if self.script.commands.is_empty() && self.script.odd.is_empty() && !remark {
             self.odd("it holds no command");
         }
     }
@@ -122,6 +125,12 @@ impl<'a> Walk<'a> {
     fn statement(&mut self, node: Node<'_>, around: &Around) {
         match node.kind() {
             "comment" | "variable_name" | "file_descriptor" => {}
+            // `((i++))`: it counts, and what it may start is in a substitution.
+            "postfix_expression" | "unary_expression" | "binary_expression" | "parenthesized_expression"
+                if node.parent().is_some_and(|around| self.text(around).starts_with("((")) =>
+            {
+                self.scan(node);
+            }
             "list" | "compound_statement" | "subshell" | "do_group" | "if_statement" | "elif_clause"
             | "else_clause" | "while_statement" | "for_statement" | "case_statement" | "case_item"
             | "negated_command" => self.children(node, around),
@@ -179,6 +188,7 @@ impl<'a> Walk<'a> {
             | "command_substitution"
             | "process_substitution"
             | "arithmetic_expansion"
+            | "brace_expression"
             | "extglob_pattern" => {
                 self.scan(node);
             }
@@ -316,7 +326,10 @@ impl<'a> Walk<'a> {
                 "comment" => {}
                 _ if self.redirect(child, &mut simple, around) => {}
                 "subshell" => {
-                    self.odd("a bracket stands where a word is expected");
+                    // `time (make)` is a word before a compound command.
+                    if !matches!(simple.words.as_slice(), [only] if only.text == "time") {
+                        self.odd("a bracket stands where a word is expected");
+                    }
                     self.statement(child, around);
                 }
                 _ => {

@@ -28,7 +28,7 @@ pub(super) enum When {
     DeepWith(&'static [&'static str]),
     /// Without any of these options.
     Without(&'static [&'static str]),
-    /// As tar does when it makes an archive: `-c`, `czf`.
+    /// As tar does when it makes an archive or adds to one: `-c`, `czf`, `rf`.
     Archives,
 }
 
@@ -53,6 +53,8 @@ pub(super) enum Sees {
 pub(super) enum Operands {
     /// Files and folders.
     Places,
+    /// The same, and the last is where they go.
+    Sources,
     /// The same; with none of them, the folder it runs in.
     PlacesOrHere,
     /// A pattern, unless an option gives it, then files and folders; with none of these, the folder it runs in.
@@ -102,6 +104,18 @@ pub(super) enum Narrows {
     In,
 }
 
+impl Narrows {
+    /// Whether more is read with it.
+    pub(super) fn widens(self) -> bool {
+        use Narrows::*;
+        match self {
+            Hidden | Ignored | Unrestricted | Everything | Follows => true,
+            Only | Not | NotFolder | Glob | GlobAnyCase | Type | NotType | OtherTypes | Depth | Pattern
+            | In => false,
+        }
+    }
+}
+
 impl Reader {
     /// How far into a folder a program goes that is called so: `Some(None)` to the bottom, `None` not at all.
     pub(super) fn goes(&self, told: &Told<'_>) -> Option<Option<usize>> {
@@ -113,7 +127,7 @@ impl Reader {
             When::Without(options) => !told.has_any(options),
             // The oldest form of its options has no dash: `czf x.tgz .`.
             When::Archives => {
-                told.has_any(&["-c", "--create"])
+                told.has_any(&["-c", "--create", "-r", "--append", "-u", "--update"])
                     || told.operands.first().is_some_and(|word| is_old_cluster(&word.text))
             }
         };
@@ -122,5 +136,5 @@ impl Reader {
 }
 
 fn is_old_cluster(text: &str) -> bool {
-    text.contains('c') && text.chars().all(|letter| "cvzjJafhpPkSWO".contains(letter))
+    text.contains(['c', 'r', 'u']) && text.chars().all(|letter| "cruvzjJafhpPkSWO".contains(letter))
 }

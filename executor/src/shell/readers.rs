@@ -98,6 +98,24 @@ const FD: Reader = Reader {
     ],
 };
 
+const COPY: Reader = Reader {
+    name: "cp",
+    when: When::With(&["-r", "-R", "-a", "--recursive", "--archive"]),
+    sees: Sees::All,
+    operands: Operands::Sources,
+    valued: "-S -t --suffix --target-directory",
+    narrows: &[],
+};
+
+const EXPORT: Reader = Reader {
+    name: "git fast-export",
+    when: When::Always,
+    sees: Sees::Tracked,
+    operands: Operands::InGit,
+    valued: "",
+    narrows: &[],
+};
+
 const UNIGNORED: Sees = Sees::Chosen { hidden: false, ignored: false };
 
 /// Every program that reads so.
@@ -153,6 +171,21 @@ pub(super) const READERS: &[Reader] = &[
         valued: "",
         narrows: &[],
     },
+    Reader {
+        name: "gzip",
+        when: When::With(&["-r", "--recursive"]),
+        sees: Sees::All,
+        operands: Operands::Places,
+        valued: "-S --suffix",
+        narrows: &[],
+    },
+    // What is copied, moved or linked can be read under its other name.
+    COPY,
+    Reader { name: "mv", when: When::Always, ..COPY },
+    Reader { name: "ln", when: When::With(&["-s", "--symbolic"]), ..COPY },
+    Reader { name: "git cat-file", when: When::With(&["--batch", "--batch-command"]), ..EXPORT },
+    EXPORT,
+    Reader { name: "git format-patch", when: When::With(&["--stdout"]), ..EXPORT },
     Reader {
         name: "git grep",
         when: When::Always,

@@ -62,18 +62,24 @@ pub(super) enum Matcher {
     ReadsSecrets,
     /// A program that reads such a file without naming it.
     SweepsSecrets,
+    /// One of these programs without an operand, which is then a command of its own.
+    Bare(&'static [&'static str]),
+    /// A `git checkout` that takes files, not a branch.
+    ChecksOutFiles,
     /// A function that starts itself in a pipe or in the background.
     SelfStarting,
 }
 
 /// A call of one of `names` (a trailing `*` is a prefix) whose first operands are `operands` (alternatives by place),
-/// with an option of every group of `options`, and with a path of `target`.
+/// with an option of every group of `options`, and with a path of `target`; not one whose first argument behind those
+/// operands is a word of `unless`.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) names: &'static [&'static str],
     pub(super) operands: &'static [&'static [&'static str]],
     pub(super) options: &'static [&'static [&'static str]],
     pub(super) target: Target,
+    pub(super) unless: &'static [&'static str],
 }
 
 /// Kinds of path.
@@ -96,7 +102,7 @@ pub(super) enum Target {
 }
 
 pub(super) const fn call(names: &'static [&'static str]) -> Call {
-    Call { names, operands: &[], options: &[], target: Target::Any }
+    Call { names, operands: &[], options: &[], target: Target::Any, unless: &[] }
 }
 
 pub(super) const fn sub(

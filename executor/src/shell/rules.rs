@@ -16,6 +16,37 @@ const FORCE: &[&str] = &[
     "--prune",
     ":*",
 ];
+/// Commands of Node's package managers that install, with npm's own short forms.
+const NODE_INSTALLS: &[&str] = &[
+    "install",
+    "i",
+    "in",
+    "ins",
+    "inst",
+    "isntall",
+    "install-test",
+    "it",
+    "ci",
+    "cit",
+    "ic",
+    "clean-install",
+    "add",
+    "update",
+    "up",
+    "upgrade",
+    "link",
+    "ln",
+    "exec",
+    "x",
+    "dlx",
+    "create",
+    "uninstall",
+    "un",
+    "remove",
+    "rm",
+];
+/// `python -m pip`, in one word or two.
+const PIP_MODULE: &[&str] = &["=-m", "=-mpip"];
 const FETCH: &[&str] = &["curl", "wget", "fetch", "aria2c"];
 const DECODE: &[&str] = &["base64", "xxd", "base32", "openssl", "uudecode"];
 
@@ -29,7 +60,7 @@ pub const RULES: &[Rule] = &[
     row(
         "rm_vital",
         Catastrophic,
-        Call { names: &["rm"], operands: &[], options: &[RECURSIVE], target: Target::Vital },
+        Call { options: &[RECURSIVE], target: Target::Vital, ..call(&["rm"]) },
         "deletes the root, a system folder, a home or the whole project",
     ),
     row(
@@ -41,7 +72,7 @@ pub const RULES: &[Rule] = &[
     row(
         "find_vital",
         Catastrophic,
-        Call { names: &["find"], operands: &[], options: &[&["=-delete"]], target: Target::System },
+        Call { options: &[&["=-delete"]], target: Target::System, ..call(&["find"]) },
         "deletes the root, a system folder or a home",
     ),
     row(
@@ -53,12 +84,7 @@ pub const RULES: &[Rule] = &[
     row(
         "chmod_vital",
         Catastrophic,
-        Call {
-            names: &["chmod", "chown", "chgrp"],
-            operands: &[],
-            options: &[RECURSIVE],
-            target: Target::Vital,
-        },
+        Call { options: &[RECURSIVE], target: Target::System, ..call(&["chmod", "chown", "chgrp"]) },
         "changes the rights of the whole system or a home",
     ),
     row(
@@ -104,12 +130,7 @@ pub const RULES: &[Rule] = &[
     row(
         "sed_system",
         Catastrophic,
-        Call {
-            names: &["sed"],
-            operands: &[],
-            options: &[&["-i", "--in-place"]],
-            target: Target::SystemFile,
-        },
+        Call { options: &[&["-i", "--in-place"]], target: Target::SystemFile, ..call(&["sed"]) },
         "changes who may do what on this system",
     ),
     Rule {
@@ -145,7 +166,7 @@ pub const RULES: &[Rule] = &[
     row(
         "git_force_push",
         Catastrophic,
-        Call { names: &["git"], operands: &[&["push"]], options: &[FORCE], target: Target::Any },
+        Call { options: &[FORCE], ..sub(&["git"], &[&["push"]]) },
         "rewrites or deletes history of a remote",
     ),
     row(
@@ -187,88 +208,139 @@ pub const RULES: &[Rule] = &[
         "install_python",
         Risky,
         sub(
-            &["pip", "pip3", "pipx", "uv", "conda", "poetry"],
+            &["pip", "pip3*", "pip2*", "pipx", "pipenv", "uv", "conda", "mamba", "poetry"],
             &[&["install", "uninstall", "add", "sync", "tool"]],
         ),
         "installs packages, which may run code",
     ),
     row(
+        "install_uv_pip",
+        Risky,
+        sub(&["uv"], &[&["pip"], &["install", "uninstall", "sync"]]),
+        "installs packages, which may run code",
+    ),
+    row(
         "install_python_m",
         Risky,
-        Call { options: &[&["=-m"], &["pip"], &["install"]], ..call(&["python", "python3"]) },
+        Call { options: &[PIP_MODULE, &["pip", "=-mpip"], &["install", "uninstall"]], ..call(&["python*"]) },
         "installs packages, which may run code",
     ),
     row(
         "install_node",
         Risky,
-        sub(
-            &["npm", "pnpm", "yarn", "bun"],
-            &[&["install", "i", "ci", "add", "update", "upgrade", "link", "exec", "dlx"]],
-        ),
+        sub(&["npm", "pnpm", "yarn", "bun"], &[NODE_INSTALLS]),
         "installs packages, which may run code",
     ),
+    Rule {
+        id: "install_bare",
+        severity: Risky,
+        matcher: Matcher::Bare(&["yarn", "bundle"]),
+        why: "installs packages, which may run code",
+    },
     row("install_npx", Risky, call(&["npx", "bunx", "uvx"]), "fetches and runs a package"),
     row(
         "install_other",
         Risky,
-        sub(&["cargo", "gem", "go", "composer", "luarocks", "opam"], &[&["install", "get", "require"]]),
+        sub(
+            &["cargo", "gem", "go", "composer", "luarocks", "opam", "bundle", "bundler"],
+            &[&["install", "binstall", "get", "require", "update", "add"]],
+        ),
         "installs packages, which may run code",
     ),
     row(
         "publish",
         Risky,
-        sub(
-            &["cargo", "npm", "pnpm", "yarn", "gem", "twine", "poetry", "docker", "podman"],
-            &[&["publish", "push", "upload", "yank", "unpublish", "owner"]],
-        ),
+        Call {
+            unless: &["--dry-run", "-n"],
+            ..sub(
+                &["cargo", "npm", "pnpm", "yarn", "gem", "twine", "poetry", "docker", "podman"],
+                &[&["publish", "push", "upload", "yank", "unpublish", "owner"]],
+            )
+        },
         "publishes to the world",
     ),
     row("gh_write", Risky, call(&["gh", "glab"]), "acts on a service under the user's name"),
-    row("git_push", Risky, sub(&["git"], &[&["push"]]), "sends commits to a remote"),
+    row(
+        "git_push",
+        Risky,
+        sub(&["git"], &[&["push", "send-pack", "http-push"]]),
+        "sends commits to a remote",
+    ),
+    row(
+        "git_push_part",
+        Risky,
+        sub(&["git"], &[&["subtree", "lfs"], &["push"]]),
+        "sends commits to a remote",
+    ),
     row(
         "git_reset_hard",
         Risky,
-        Call {
-            names: &["git"],
-            operands: &[&["reset"]],
-            options: &[&["--hard", "--merge", "--keep"]],
-            target: Target::Any,
-        },
+        Call { options: &[&["--hard", "--merge", "--keep"]], ..sub(&["git"], &[&["reset"]]) },
         "discards uncommitted work",
     ),
-    row("git_clean", Risky, sub(&["git"], &[&["clean"]]), "deletes untracked files"),
-    row("git_restore", Risky, sub(&["git"], &[&["restore"]]), "discards uncommitted work"),
+    row(
+        "git_clean",
+        Risky,
+        Call {
+            unless: &["-n", "-nd", "-dn", "-ndx", "-nxd", "-nfd", "-fdn", "-ndf", "--dry-run"],
+            ..sub(&["git"], &[&["clean"]])
+        },
+        "deletes untracked files",
+    ),
+    row(
+        "git_rm",
+        Risky,
+        Call { unless: &["--cached", "-n", "--dry-run"], ..sub(&["git"], &[&["rm"]]) },
+        "deletes files",
+    ),
+    row(
+        "git_restore",
+        Risky,
+        Call { unless: &["--staged", "-S"], ..sub(&["git"], &[&["restore"]]) },
+        "discards uncommitted work",
+    ),
+    row(
+        "git_restore_worktree",
+        Risky,
+        Call { options: &[&["-W", "--worktree"]], ..sub(&["git"], &[&["restore"]]) },
+        "discards uncommitted work",
+    ),
+    row(
+        "git_switch",
+        Risky,
+        Call { options: &[&["-f", "--force", "--discard-changes"]], ..sub(&["git"], &[&["switch"]]) },
+        "discards uncommitted work",
+    ),
     row(
         "git_checkout_paths",
         Risky,
-        Call {
-            names: &["git"],
-            operands: &[&["checkout"]],
-            options: &[&["=--", ".", "-f", "--force"]],
-            target: Target::Any,
-        },
+        Call { options: &[&["=--", ".", "-f", "--force"]], ..sub(&["git"], &[&["checkout"]]) },
         "discards uncommitted work",
     ),
+    Rule {
+        id: "git_checkout_files",
+        severity: Risky,
+        matcher: Matcher::ChecksOutFiles,
+        why: "discards uncommitted work",
+    },
     row("git_stash", Risky, sub(&["git"], &[&["stash"], &["drop", "clear", "pop"]]), "discards stashed work"),
     row(
         "git_branch_delete",
         Risky,
-        Call {
-            names: &["git"],
-            operands: &[&["branch", "tag"]],
-            options: &[&["-D", "-d", "--delete"]],
-            target: Target::Any,
-        },
+        Call { options: &[&["-D", "-d", "--delete"]], ..sub(&["git"], &[&["branch", "tag"]]) },
         "deletes a branch or tag",
     ),
     row(
         "git_rewrite",
         Risky,
-        sub(
-            &["git"],
-            &[&["filter-branch", "filter-repo", "rebase", "reflog", "gc", "prune", "update-ref", "replace"]],
-        ),
+        sub(&["git"], &[&["filter-branch", "filter-repo", "rebase", "gc", "prune", "update-ref", "replace"]]),
         "rewrites history",
+    ),
+    row(
+        "git_reflog",
+        Risky,
+        sub(&["git"], &[&["reflog"], &["expire", "delete", "drop", "write"]]),
+        "deletes what git remembers of lost commits",
     ),
     row(
         "git_config",
@@ -284,6 +356,15 @@ pub const RULES: &[Rule] = &[
         Risky,
         call(&["docker", "podman", "nsenter", "unshare", "chroot", "kubectl", "machinectl"]),
         "acts beyond this folder",
+    ),
+    row(
+        "infrastructure",
+        Risky,
+        sub(
+            &["terraform", "tofu", "terragrunt", "pulumi", "cdk"],
+            &[&["destroy", "apply", "up", "deploy", "import", "taint", "state", "run-all"]],
+        ),
+        "changes running machines and services",
     ),
     row("debuggers", Risky, call(&["gcore", "ptrace", "gdb"]), "reads other processes"),
     row("kill_others", Risky, call(&["killall", "pkill", "kill"]), "ends other processes"),

@@ -3,6 +3,7 @@
 use tandem_shared::sensitive::{is_sensitive, may_match_sensitive};
 
 use super::operands::{operands, pattern};
+use super::options::tell;
 use super::script::{Simple, Word};
 
 /// Programs that tell of files, or make and remove them, and never show what is in one.
@@ -34,6 +35,15 @@ const NAMES_ONLY: &[&str] = &[
     "chown",
 ];
 
+/// Options by which such a program takes the names from a file: what is no name is printed in its complaint.
+const NAMES_FROM: &[(&str, &[&str])] = &[
+    ("wc", &["--files0-from"]),
+    ("du", &["--files0-from"]),
+    ("file", &["-f", "--files-from"]),
+    ("tree", &["--fromfile", "--fromtabfile"]),
+    ("git", &["--pathspec-from-file"]),
+];
+
 /// The same of git's commands.
 const GIT_NAMES_ONLY: &[&str] =
     &["ls-files", "ls-tree", "status", "check-ignore", "check-attr", "rev-parse", "add"];
@@ -53,6 +63,10 @@ pub(super) fn reads_secrets(simple: &Simple) -> bool {
 
 /// Whether `simple` shows what is in files, and not only which there are.
 pub(super) fn shows(simple: &Simple) -> bool {
+    let lists = NAMES_FROM.iter().find(|(name, _)| *name == simple.name());
+    if lists.is_some_and(|(_, options)| tell(simple.args(), options).has_any(options)) {
+        return true;
+    }
     match simple.name() {
         "find" => {
             simple.args().iter().any(|arg| arg.text.starts_with("-exec") || arg.text.starts_with("-ok"))
@@ -143,6 +157,22 @@ mod tests {
             "diff .env .env.example",
             "grep -r --exclude=a KEY .env",
             "cat --exclude-from=.env",
+            "wc --files0-from=.env",
+            "wc --files0 .env",
+            "du --files0-from=.env",
+            "file -f .env",
+            "setarch x86_64 cat .env",
+            "prlimit --nofile=9 cat .env",
+            "taskset 1 cat .env",
+            "chrt -b 0 cat .env",
+            "ltrace -o x cat .env",
+            "strace -f -e open cat .env",
+            "fakeroot cat .env",
+            "unbuffer cat .env",
+            "script -qc 'cat .env' /dev/null",
+            "file -bf .env",
+            "file --files-from .env",
+            "git add --pathspec-from-file=.env",
         ] {
             check(command, true);
         }

@@ -2,6 +2,8 @@
 
 mod composed;
 mod hidden;
+mod ordinary;
+mod risky;
 mod second_parser;
 mod sweeps;
 
@@ -59,22 +61,31 @@ const MEETING: &[(&str, &str)] = &[
     ("install_apt", "apt-get -y install x"),
     ("install_pacman", "pacman -S x"),
     ("install_python", "pip install x"),
+    ("install_uv_pip", "uv pip install x"),
     ("install_python_m", "python3 -m pip install x"),
     ("install_node", "npm ci"),
+    ("install_bare", "yarn"),
     ("install_npx", "npx x"),
     ("install_other", "cargo install x"),
     ("publish", "cargo publish"),
     ("gh_write", "gh pr create"),
     ("git_push", "git push"),
+    ("git_push_part", "git subtree push --prefix a origin main"),
     ("git_reset_hard", "git reset --hard HEAD~1"),
     ("git_clean", "git clean -fd"),
+    ("git_rm", "git rm -rf src"),
     ("git_restore", "git restore x"),
+    ("git_restore_worktree", "git restore --staged --worktree x"),
+    ("git_switch", "git switch -f main"),
     ("git_checkout_paths", "git checkout -- ."),
+    ("git_checkout_files", "git checkout HEAD a.txt"),
     ("git_stash", "git stash drop"),
     ("git_branch_delete", "git branch -D x"),
     ("git_rewrite", "git rebase main"),
+    ("git_reflog", "git reflog expire --all"),
     ("git_config", "git config --global a b"),
     ("containers", "docker run x"),
+    ("infrastructure", "terraform destroy"),
     ("debuggers", "gcore 1"),
     ("kill_others", "killall x"),
     ("schedules", "crontab x"),

@@ -75,7 +75,11 @@ fn by_table(simple: &Simple, table: &[Reader]) -> Vec<Sweep> {
     let given = told.options.iter().any(|(name, _)| narrows(row, name) == Some(Narrows::Pattern));
     let pattern =
         matches!(row.operands, Operands::Pattern | Operands::PatternOrInput | Operands::PatternInGit);
-    let mut places = told.operands.iter().copied().skip(usize::from(pattern && !given)).peekable();
+    let mut places: Vec<&Word> = told.operands.iter().copied().skip(usize::from(pattern && !given)).collect();
+    if row.operands == Operands::Sources && places.len() > 1 && !told.has_any(&["-t", "--target-directory"]) {
+        places.pop();
+    }
+    let mut places = places.into_iter().peekable();
     let within = told.options.iter().filter(|(name, _)| narrows(row, name) == Some(Narrows::In));
     let mut found: Vec<Sweep> = within
         .filter_map(|(_, value)| value.as_deref())
@@ -90,7 +94,7 @@ fn by_table(simple: &Simple, table: &[Reader]) -> Vec<Sweep> {
         || simple.redirects.iter().any(|from| from.op == "<");
     let here = match row.operands {
         Operands::PatternOrInput => !piped,
-        Operands::Places => false,
+        Operands::Places | Operands::Sources => false,
         _ => true,
     };
     if places.peek().is_none() && here && found.is_empty() {
@@ -101,7 +105,13 @@ fn by_table(simple: &Simple, table: &[Reader]) -> Vec<Sweep> {
 }
 
 fn narrows(row: &Reader, option: &str) -> Option<Narrows> {
-    row.narrows.iter().find(|(name, _)| *name == option).map(|(_, narrows)| *narrows)
+    let exact = row.narrows.iter().find(|(name, _)| *name == option);
+    // An option may be shortened. One that leaves out may then stand for another, so only what widens counts.
+    let shortened = || {
+        let long = option.len() > 3 && option.starts_with("--");
+        row.narrows.iter().find(|(name, narrows)| long && narrows.widens() && name.starts_with(option))
+    };
+    exact.or_else(shortened).map(|(_, narrows)| *narrows)
 }
 
 /// What the options leave of `sweep`. What cannot be told for certain leaves all.

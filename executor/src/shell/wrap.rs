@@ -31,7 +31,19 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("builtin", &[], 0),
     wrapper("exec", &["-a"], 0),
     wrapper("watch", &["-n", "--interval"], 0),
-    wrapper("strace", &["-o", "-e", "-p", "-s"], 0),
+    wrapper("strace", &["-o", "-e", "-p", "-s", "-u", "-E", "-P", "-a", "-I", "-O", "-S", "-b", "-X"], 0),
+    wrapper("ltrace", &["-o", "-e", "-p", "-s", "-n", "-l", "-u", "-a", "-A", "-D", "-F", "-x"], 0),
+    wrapper("fakeroot", &["-l", "--lib", "-f", "--faked", "-s", "-i", "-b"], 0),
+    wrapper("unbuffer", &[], 0),
+    wrapper("prlimit", &["-p", "--pid", "-o", "--output"], 0),
+    wrapper("taskset", &[], 1),
+    wrapper("chrt", &["-T", "-P", "-D"], 1),
+    wrapper("xvfb-run", &["-n", "-s", "-e", "-f", "-w", "-p"], 0),
+    // The name of the machine may be left out.
+    wrapper("setarch", &[], 0),
+    wrapper("setarch", &[], 1),
+    wrapper("linux64", &[], 0),
+    wrapper("linux32", &[], 0),
     wrapper("flock", &["-w", "-E"], 1),
     wrapper("chroot", &[], 1),
     wrapper("busybox", &[], 0),
@@ -55,21 +67,27 @@ pub(super) enum Started {
 pub(super) fn started_by(simple: &Simple) -> Vec<Started> {
     let name = simple.name();
     let args = simple.args();
-    if SHELLS.contains(&name) || name == "su" {
+    if SHELLS.contains(&name) || matches!(name, "su" | "script") {
         return after_c(args).cloned().map(Started::Script).into_iter().collect();
     }
     match name {
         "eval" => vec![Started::Script(joined(args))],
-        "trap" => args.first().cloned().map(Started::Script).into_iter().collect(),
+        // `trap "" INT` starts nothing, and `trap - INT` takes back.
+        "trap" => args
+            .first()
+            .filter(|script| !matches!(script.text.as_str(), "" | "-"))
+            .cloned()
+            .map(Started::Script)
+            .into_iter()
+            .collect(),
         "find" => found(args),
         "alias" => args.iter().filter_map(after_equals).collect(),
         "env" if args.iter().any(splits) => split_string(args),
         _ => WRAPPERS
             .iter()
-            .find(|wrapper| wrapper.name == name)
-            .and_then(|wrapper| operands(wrapper, args))
+            .filter(|wrapper| wrapper.name == name)
+            .filter_map(|wrapper| operands(wrapper, args))
             .map(Started::Command)
-            .into_iter()
             .collect(),
     }
 }
