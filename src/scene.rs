@@ -240,11 +240,7 @@ impl Scene {
             Failure::new(format!("{what}; `tandem sessions list` names those of this project"), Exit::Usage)
         };
         let rows = self.state.project(self.workspace.root()).sessions()?;
-        if id == Some("") {
-            // A variable that is not set must not stand for the newest.
-            return Err(none("an empty text is no session's id"));
-        }
-        let Some(id) = id else {
+        let Some(id) = id.filter(|id| !id.is_empty()) else {
             let newest = rows.into_iter().max_by_key(|row| row.updated);
             return newest.map(|row| row.id).ok_or_else(|| none("this project has no session"));
         };

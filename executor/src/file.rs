@@ -210,6 +210,31 @@ pub fn remove_new_folders(workspace: &Workspace, path: &str, top: &str) {
     }
 }
 
+/// Removes the folder at `path` with the folders in it, if none of them holds anything else.
+///
+/// # Errors
+/// When one does, or when the system says no.
+pub fn remove_empty_folders(workspace: &Workspace, path: &WorkspacePath) -> io::Result<()> {
+    let entries = match std::fs::read_dir(path.absolute()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let inner = format!("{}/{}", path.relative(), name.to_string_lossy());
+        let inner = workspace.name_at(&inner).map_err(io::Error::other)?;
+        if !entry.file_type()?.is_dir() {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        remove_empty_folders(workspace, &inner)?;
+    }
+    match Place::of(workspace, path, NoFolder::Missing)? {
+        Some(place) => place.remove_folder(),
+        None => Ok(()),
+    }
+}
+
 /// After a crash: removes what a write left under its temporary name, and says what stands at its path.
 pub fn after_crash(workspace: &Workspace, imaged: &Imaged) -> Image<Digest> {
     let look = || -> Option<Image<Digest>> {

@@ -114,6 +114,20 @@ impl Workspace {
         self.prove(path, real_path(folder).map(|folder| folder.map(|folder| folder.join(name))))
     }
 
+    /// The name itself, without following any link: for what is reached folder by folder from the root, where a link in the
+    /// place of a folder is met as such.
+    ///
+    /// # Errors
+    /// [`PathError::Malformed`] when it is more than names with slashes between them.
+    pub fn name_at(&self, path: &str) -> Result<WorkspacePath, PathError> {
+        let absolute = self.root.join(path);
+        let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        if path.contains('\0') || path.is_empty() || !plain {
+            return Err(PathError::Malformed(path.to_owned()));
+        }
+        Ok(WorkspacePath { relative: slashed(Path::new(path)), absolute })
+    }
+
     fn prove(&self, path: &str, real: io::Result<Option<PathBuf>>) -> Result<WorkspacePath, PathError> {
         let outside = || PathError::Outside { path: path.to_owned(), root: self.root.display().to_string() };
         let absolute =

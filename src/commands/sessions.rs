@@ -56,6 +56,10 @@ pub fn run(scene: &Scene, what: Sessions) -> Result<Exit, Failure> {
                 return Err(Failure::new(text, Exit::NotCompleted));
             }
         }
+        // A variable that is not set must not stand for the newest.
+        Sessions::Delete { id } if id.is_empty() => {
+            return Err(Failure::new("which session is to be deleted? Give its id", Exit::Usage));
+        }
         Sessions::Delete { id } => {
             let id = scene.session_id(Some(&id))?;
             SessionStore::delete(&folder, &id)?;

@@ -33,6 +33,46 @@ fn what_a_command_changed_is_taken_back_too() {
 }
 
 #[test]
+fn folders_links_and_files_that_changed_places_come_back() {
+    for command in [
+        "mv a lib && ln -s lib a",
+        "mkdir -p a/deep && mv gone.txt a/deep/ && mv a lib && ln -s lib/deep a",
+        "mv poem.txt t && mkdir poem.txt && mv t poem.txt/x",
+        "mv poem.txt t && mkdir -p poem.txt/in/side && mv t poem.txt/in/x",
+        "mv a c && echo file > a",
+        "mv a b && mv poem.txt a && mkdir poem.txt && cp b/* poem.txt/",
+        "mv a c && ln -s poem.txt a && mv poem.txt d && mkdir poem.txt && echo new > poem.txt/new",
+    ] {
+        let world = world();
+        world.write("a/one", "one of a\n");
+        world.write("a/two", "two of a\n");
+        let before = world.tree();
+        turn(&world, &[("run_command", json!({ "command": command }))]);
+        let after = world.tree();
+        let undone = world.tandem(&["undo"]).run().expect(0);
+        assert_same_tree(&world.tree(), &before, &format!("after undo of {command}\n{}", undone.all()));
+        world.tandem(&["redo"]).run().expect(0);
+        assert_same_tree(&world.tree(), &after, &format!("after redo of {command}"));
+    }
+}
+
+#[test]
+fn what_finds_no_room_stays_with_its_only_copy() {
+    let world = world();
+    let command = "mv poem.txt t && mkdir poem.txt && mv t poem.txt/x";
+    turn(&world, &[("run_command", json!({ "command": command }))]);
+    world.write("poem.txt/mine", "mine\n");
+    let refused = world.tandem(&["undo"]).run();
+    assert!(
+        refused.code != 0 && refused.all().contains("a folder with other files stands in its place"),
+        "{}",
+        refused.all()
+    );
+    world.tandem(&["undo", "--skip-conflicts"]).run();
+    assert_eq!((world.read("poem.txt/x").as_str(), world.read("poem.txt/mine").as_str()), (POEM, "mine\n"));
+}
+
+#[test]
 fn a_command_that_fails_is_covered_and_its_files_are_reported() {
     let world = world();
     let replies = [

@@ -4,7 +4,9 @@
 
 mod error;
 mod ledger;
+mod room;
 mod weigh;
+mod weighed;
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,8 @@ use crate::file;
 pub use error::UndoError;
 pub use ledger::CHECK;
 use ledger::{Act, Ledger};
-use weigh::{Weighed, weigh};
+use weigh::weigh;
+use weighed::Weighed;
 
 /// What the session changed that can be taken back, oldest first.
 ///
@@ -56,6 +59,10 @@ pub fn undo(
     }
     let id = ledger.next_id();
     let changed: Vec<&Weighed> = weighed.iter().filter(|one| one.changes()).collect();
+    let (mut first, rest): (Vec<&Weighed>, Vec<&Weighed>) =
+        changed.iter().partition(|one| one.is_in_the_way_of(&changed));
+    first.sort_by_key(|one| std::cmp::Reverse(one.path.matches('/').count()));
+    let changed: Vec<&Weighed> = first.into_iter().chain(rest).collect();
     restore(store, workspace, &id, &changed)?;
     let restored: BTreeMap<String, _> =
         changed.iter().map(|one| (one.path.clone(), one.then.digested())).collect();
@@ -85,7 +92,10 @@ fn restore(
     store.turning(id, &turnovers).map_err(|fault| UndoError::NotKept(fault.text))?;
     let mut done: Vec<&str> = Vec::new();
     for one in changed {
-        let put = workspace.resolve_name(&one.path).map_err(|error| error.to_string()).and_then(|path| {
+        let put = workspace.name_at(&one.path).map_err(|error| error.to_string()).and_then(|path| {
+            if one.is_folder {
+                file::remove_empty_folders(workspace, &path).map_err(|error| error.to_string())?;
+            }
             file::put(workspace, &path, &one.found, &one.then, id).map_err(|fault| fault.text)
         });
         if let Err(reason) = put {

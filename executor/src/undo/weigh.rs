@@ -8,26 +8,9 @@ use tandem_shared::workspace::Workspace;
 
 use super::error::UndoError;
 use super::ledger::Act;
+use super::room;
+use super::weighed::Weighed;
 use crate::file::{self, Found};
-
-/// A path with what stands there and what is to stand there.
-pub struct Weighed {
-    pub path: String,
-    pub found: Found,
-    pub then: Image<Vec<u8>>,
-    pub fate: Fate,
-    /// The topmost folder that has to be made for it now.
-    pub new_folder: Option<String>,
-    /// The topmost folder that the agent made for it.
-    pub made_folder: Option<String>,
-}
-
-impl Weighed {
-    /// Whether the path is to be written.
-    pub fn changes(&self) -> bool {
-        !matches!(self.fate, Fate::Already | Fate::Conflict { .. })
-    }
-}
 
 /// Weighs every path of `acts`, which are oldest first.
 pub fn weigh(acts: &[&Act], workspace: &Workspace, store: &SessionStore) -> Result<Vec<Weighed>, UndoError> {
@@ -39,7 +22,12 @@ pub fn weigh(acts: &[&Act], workspace: &Workspace, store: &SessionStore) -> Resu
     }
     // What comes back first is what went last: a folder that a move emptied is there again before its new place goes.
     paths.reverse();
-    paths.into_iter().map(|path| weigh_path(path, acts, workspace, store)).collect()
+    let mut weighed = paths
+        .into_iter()
+        .map(|path| weigh_path(path, acts, workspace, store))
+        .collect::<Result<Vec<_>, _>>()?;
+    room::settle(&mut weighed, workspace);
+    Ok(weighed)
 }
 
 fn weigh_path(
@@ -52,17 +40,26 @@ fn weigh_path(
         acts.iter().flat_map(|act| &act.changes).filter(|change| change.path == path).collect();
     let made_folder = changes.iter().find_map(|change| change.new_folder.clone());
     let nothing = Found { image: Image::Missing, owner: None, other_names: 0 };
+    let original = changes.first().and_then(|change| change.before.content().cloned());
+    let (blocker, is_folder) = (room::blocker(workspace, path), room::is_folder(workspace, path));
     let weighed = |found: Found, then, fate, new_folder| {
-        Ok(Weighed { path: path.to_owned(), found, then, fate, new_folder, made_folder: made_folder.clone() })
+        let (path, blocker) = (path.to_owned(), blocker.clone());
+        let (made_folder, original) = (made_folder.clone(), original.clone());
+        Ok(Weighed { path, found, then, fate, new_folder, made_folder, blocker, is_folder, original })
     };
-    let resolved = match workspace.resolve_name(path) {
+    let resolved = match workspace.name_at(path) {
         Ok(resolved) => resolved,
         Err(error) => {
             let why = format!("{error}");
             return weighed(nothing, Image::Missing, Fate::Conflict { why }, None);
         }
     };
-    let found = match file::stands(workspace, &resolved) {
+    let stands = match blocker.is_some() || is_folder {
+        // What is to stand there makes room for itself, if it can.
+        true => Ok(Found { image: Image::Missing, owner: None, other_names: 0 }),
+        false => file::stands(workspace, &resolved),
+    };
+    let found = match stands {
         Ok(found) => found,
         Err(error) => {
             let why = format!("what stands there now cannot be replaced: {error}");
@@ -79,7 +76,7 @@ fn weigh_path(
         }
     }
     let fate = fate_of(&found, &state, merged);
-    let new_folder = file::new_folder(workspace, &resolved);
+    let new_folder = blocker.clone().or_else(|| file::new_folder(workspace, &resolved));
     weighed(found, state, fate, new_folder)
 }
 
