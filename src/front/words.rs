@@ -194,6 +194,9 @@ pub fn undone(report: &UndoReport, earnest: Earnest) -> String {
     for command in &report.uncovered {
         text.push_str(&format!("  not known, so not taken back: {}\n", one_line(command)));
     }
+    if report.acts.iter().any(|act| act.tool == "run_command" || act.tool == "check") {
+        text.push_str("  files that git ignores are not covered where a command changed them\n");
+    }
     let conflicts = report.conflicts().count();
     let acts: Vec<&str> = report.acts.iter().map(|act| act.id.as_str()).collect();
     let head = match (&report.id, earnest) {

@@ -22,7 +22,8 @@ fn what_a_command_changed_is_taken_back_too() {
     let listed = world.tandem(&["undo", "--list"]).run().expect(0);
     assert!(listed.stdout.contains("run_command") && listed.stdout.contains("a/b/c"), "{}", listed.all());
     let after = world.tree();
-    world.tandem(&["undo"]).run().expect(0);
+    let undone = world.tandem(&["undo"]).run().expect(0);
+    assert!(undone.all().contains("files that git ignores are not covered"), "{}", undone.all());
     let mut expected = before.clone();
     // Git ignores it, so a command's change of it is not covered.
     expected.insert("ignored.txt".into(), after["ignored.txt"].clone());
