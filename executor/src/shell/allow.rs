@@ -130,7 +130,7 @@ fn harmless_redirect(redirect: &Redirect) -> bool {
 }
 
 /// Whether `text` meets `pattern`, in which `*` is any text.
-fn wild(pattern: &str, text: &str) -> bool {
+pub(super) fn wild(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
     let parts: Vec<&str> = parts.collect();

@@ -2,6 +2,7 @@
 
 use tree_sitter::{Node, Parser};
 
+use super::meaning::{GIVEN, PIPED, PRINTED, Vars, ansi, any, braces, joined};
 use super::script::{Redirect, Script, Simple, Word};
 use super::survey::{is_quoted_heredoc, survey};
 use super::word::{bare_word, has_live_dollar, is_deceptive, unescape_double};
@@ -12,13 +13,14 @@ const MAX_DEPTH: usize = 12;
 
 /// Parses `source`.
 pub fn parse(source: &str) -> Script {
-    let mut walk = Walk { source, script: Script::default(), dir: Some(String::new()), depth: 0 };
+    let mut walk =
+        Walk { source, script: Script::default(), dir: Some(String::new()), vars: Vars::default(), depth: 0 };
     walk.run();
     walk.script
 }
 
 /// Parses what a command of an outer script starts.
-fn parse_started(started: Started, depth: usize) -> Script {
+fn parse_started(started: Started, depth: usize, vars: &Vars) -> Script {
     let mut script = Script::default();
     if depth > MAX_DEPTH {
         script.odd.push("scripts are nested too deep".to_owned());
@@ -26,7 +28,7 @@ fn parse_started(started: Started, depth: usize) -> Script {
     }
     match started {
         Started::Script(source) => {
-            let mut walk = Walk { source: &source.text, script, dir: None, depth };
+            let mut walk = Walk { source: &source.text, script, dir: None, vars: vars.clone(), depth };
             walk.run();
             script = walk.script;
             if !source.known {
@@ -35,7 +37,7 @@ fn parse_started(started: Started, depth: usize) -> Script {
             }
         }
         Started::Command(words) => {
-            let mut walk = Walk { source: "", script, dir: None, depth };
+            let mut walk = Walk { source: "", script, dir: None, vars: vars.clone(), depth };
             walk.push(Simple { words, ..Simple::default() });
             script = walk.script;
         }
@@ -57,6 +59,8 @@ struct Walk<'a> {
     script: Script,
     /// Follows `cd` through the text; order of text is close enough to order of running for the danger list.
     dir: Option<String>,
+    /// What its variables may hold, in the same order.
+    vars: Vars,
     depth: usize,
 }
 
@@ -131,9 +135,14 @@ impl<'a> Walk<'a> {
             {
                 self.scan(node);
             }
+            "for_statement" => {
+                self.bind_loop(node);
+                self.children(node, around);
+            }
             "list" | "compound_statement" | "subshell" | "do_group" | "if_statement" | "elif_clause"
-            | "else_clause" | "while_statement" | "for_statement" | "case_statement" | "case_item"
-            | "negated_command" => self.children(node, around),
+            | "else_clause" | "while_statement" | "case_statement" | "case_item" | "negated_command" => {
+                self.children(node, around)
+            }
             "pipeline" => {
                 let mut around = around.clone();
                 let mut cursor = node.walk();
@@ -151,6 +160,7 @@ impl<'a> Walk<'a> {
                 simple.words.push(Word::known(keyword));
                 let mut cursor = node.walk();
                 for child in node.named_children(&mut cursor) {
+                    self.assign(child);
                     let (mut word, inner) = self.word(child);
                     word.known = false;
                     simple.words.push(word);
@@ -168,6 +178,7 @@ impl<'a> Walk<'a> {
                 let mut simple = self.simple(around);
                 simple.assigns.push(self.text(node).split('=').next().unwrap_or_default().to_owned());
                 simple.inner = self.scan(node);
+                self.assign(node);
                 self.push(simple);
             }
             "function_definition" => {
@@ -286,7 +297,7 @@ impl<'a> Walk<'a> {
                     let inner = self.scan(child);
                     let plain = inner.is_empty() && !self.text(child).contains(['$', '`']);
                     let known = plain || is_quoted_heredoc(child, self.source);
-                    into.stdin = Some(Word { text: self.text(child).to_owned(), known, glob: false });
+                    into.stdin = Some(Word { text: self.text(child).to_owned(), known, ..Word::default() });
                     into.inner.extend(inner);
                 }
                 "file_redirect" | "herestring_redirect" => {
@@ -314,6 +325,7 @@ impl<'a> Walk<'a> {
                     simple.assigns.push(name.to_owned());
                     let inner = self.scan(child);
                     simple.inner.extend(inner);
+                    self.assign(child);
                 }
                 "command_name" => {
                     let (word, inner) = match child.named_child(0) {
@@ -367,6 +379,12 @@ impl<'a> Walk<'a> {
                 _ => None,
             };
         }
+        if matches!(simple.name(), "read" | "mapfile" | "readarray") {
+            for word in simple.args().iter().filter(|word| !word.text.starts_with('-')) {
+                self.vars.add(&word.text, vec![PIPED.to_string()]);
+            }
+            self.vars.add("REPLY", vec![PIPED.to_string()]);
+        }
         let index = self.script.commands.len();
         let mut started = wrap::started_by(&simple);
         if let Some((name, rest)) = simple.words.split_first()
@@ -377,7 +395,7 @@ impl<'a> Walk<'a> {
         }
         self.script.commands.push(simple);
         for started in started {
-            self.take_in(index, parse_started(started, self.depth + 1));
+            self.take_in(index, parse_started(started, self.depth + 1, &self.vars));
         }
         self.unwrap_stdin(index);
     }
@@ -385,7 +403,7 @@ impl<'a> Walk<'a> {
     fn unwrap_stdin(&mut self, index: usize) {
         let Some(simple) = self.script.commands.get(index) else { return };
         if let Some(started) = wrap::fed_to_shell(simple) {
-            self.take_in(index, parse_started(started, self.depth + 1));
+            self.take_in(index, parse_started(started, self.depth + 1, &self.vars));
         }
     }
 
@@ -409,8 +427,94 @@ impl<'a> Walk<'a> {
 
     /// The word at `node`, and the commands inside it.
     fn word(&mut self, node: Node<'_>) -> (Word, Vec<usize>) {
+        let (mut word, inner) = self.spelled(node);
+        if !word.known {
+            word.may = self.may(node);
+        }
+        (word, inner)
+    }
+
+    /// What the word at `node` may come to.
+    fn may(&self, node: Node<'_>) -> Vec<String> {
         let raw = self.text(node);
-        let unknown = |text: &str| Word { text: text.to_owned(), known: false, glob: false };
+        match node.kind() {
+            "word" | "number" if node.named_child_count() == 0 => braces(&bare_word(raw).text),
+            "raw_string" => vec![raw.trim_matches('\'').to_owned()],
+            "string_content" => vec![unescape_double(raw)],
+            "ansi_c_string" => vec![ansi(raw)],
+            "simple_expansion" => self.vars.of(raw.trim_start_matches('$')),
+            "expansion" => self.vars.expanded(raw),
+            "command_substitution" => vec![PRINTED.to_string()],
+            // A place that the shell itself makes.
+            "process_substitution" => vec!["/dev/fd/3".to_owned()],
+            "arithmetic_expansion" => vec!["0".to_owned()],
+            "brace_expression" => braces(raw),
+            "string" => self.pieces(node, 1),
+            "concatenation" => {
+                let whole: Vec<String> = self.pieces(node, 0).iter().flat_map(|text| braces(text)).collect();
+                joined(&whole, &[String::new()])
+            }
+            _ => any(),
+        }
+    }
+
+    /// What the parts of a word come to together; what the grammar leaves out between them is text. So many bytes at both
+    /// ends are quotes.
+    fn pieces(&self, node: Node<'_>, quotes: usize) -> Vec<String> {
+        let mut whole = vec![String::new()];
+        let mut at = node.start_byte() + quotes;
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            let between = self.source.get(at..child.start_byte()).unwrap_or_default();
+            whole = joined(&joined(&whole, &[between.to_owned()]), &self.may(child));
+            at = child.end_byte();
+        }
+        let rest = self.source.get(at..node.end_byte().saturating_sub(quotes)).unwrap_or_default();
+        joined(&whole, &[rest.to_owned()])
+    }
+
+    /// Takes in what a variable is set to.
+    fn assign(&mut self, node: Node<'_>) {
+        if node.kind() == "variable_assignments" {
+            let mut cursor = node.walk();
+            return node.named_children(&mut cursor).for_each(|child| self.assign(child));
+        }
+        let Some(name) = node.child_by_field_name("name").filter(|_| node.kind() == "variable_assignment")
+        else {
+            return;
+        };
+        let name = self.text(name);
+        let mut values = match node.child_by_field_name("value") {
+            None => vec![String::new()],
+            Some(list) if list.kind() == "array" => {
+                let mut cursor = list.walk();
+                list.named_children(&mut cursor).flat_map(|item| self.may(item)).collect()
+            }
+            Some(value) => self.may(value),
+        };
+        let mut cursor = node.walk();
+        if node.children(&mut cursor).any(|child| child.kind() == "+=") {
+            values.extend(joined(&self.vars.of(name), &values));
+        }
+        self.vars.add(name.split('[').next().unwrap_or(name), values);
+    }
+
+    /// Takes in what the variable of a loop runs through.
+    fn bind_loop(&mut self, node: Node<'_>) {
+        let Some(name) = node.child_by_field_name("variable") else { return };
+        let mut cursor = node.walk();
+        let mut values: Vec<String> =
+            node.children_by_field_name("value", &mut cursor).flat_map(|value| self.may(value)).collect();
+        if values.is_empty() {
+            values.push(GIVEN.to_string());
+        }
+        self.vars.add(self.text(name), values);
+    }
+
+    /// The word at `node` as it is spelled, and the commands inside it.
+    fn spelled(&mut self, node: Node<'_>) -> (Word, Vec<usize>) {
+        let raw = self.text(node);
+        let unknown = |text: &str| Word { text: text.to_owned(), ..Word::default() };
         match node.kind() {
             "word" | "number" if node.named_child_count() == 0 => (bare_word(raw), Vec::new()),
             "raw_string" => {
@@ -432,7 +536,7 @@ impl<'a> Walk<'a> {
                 let mut inner = Vec::new();
                 let mut cursor = node.walk();
                 for child in node.named_children(&mut cursor) {
-                    let (part, more) = self.word(child);
+                    let (part, more) = self.spelled(child);
                     whole.text.push_str(&part.text);
                     whole.known &= part.known;
                     whole.glob |= part.glob;

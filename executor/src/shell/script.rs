@@ -47,6 +47,8 @@ pub struct Word {
     pub known: bool,
     /// Whether it holds an unquoted file-name pattern.
     pub glob: bool,
+    /// What an unknown word may come to, with the marks of [`super::meaning`] for what nobody can tell; none: anything.
+    pub may: Vec<String>,
 }
 
 /// A redirect.
@@ -89,6 +91,6 @@ impl Simple {
 impl Word {
     /// A word whose text is certain.
     pub fn known(text: impl Into<String>) -> Word {
-        Word { text: text.into(), known: true, glob: false }
+        Word { text: text.into(), known: true, ..Word::default() }
     }
 }

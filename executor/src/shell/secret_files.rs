@@ -2,6 +2,7 @@
 
 use tandem_shared::sensitive::{is_sensitive, may_match_sensitive};
 
+use super::meaning::{as_word, marks};
 use super::operands::{operands, pattern};
 use super::options::tell;
 use super::script::{Simple, Word};
@@ -58,7 +59,32 @@ const LEAVE_OUT: &[&str] = &["--exclude", "--exclude-dir"];
 /// naming it is for [`super::swept`].
 pub(super) fn reads_secrets(simple: &Simple) -> bool {
     let fed = simple.redirects.iter().any(|from| from.op == "<" && names_one(&from.target, simple));
-    fed || (shows(simple) && read(simple).any(|word| names_one(word, simple)))
+    fed || inline(simple) || (shows(simple) && read(simple).any(|word| names_one(word, simple)))
+}
+
+/// Programs that are given a script of their own language in a word or by their input.
+const INTERPRETERS: &[&str] = &["python", "python3", "node", "perl", "ruby", "php", "awk", "gawk", "mawk"];
+
+/// Whether a script inside the command names such a file: in quotes, or behind sed's `r`.
+fn inline(simple: &Simple) -> bool {
+    let texts = || simple.args().iter().chain(&simple.stdin).map(|word| word.text.as_str());
+    let quoted = |text: &str| {
+        text.split(['"', '\'', '`']).any(|part| !part.contains(char::is_whitespace) && is_sensitive(part))
+    };
+    let behind_r = |text: &str| {
+        let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c == ';').collect();
+        words
+            .windows(2)
+            .any(|pair| matches!(pair, [r, file] if r.ends_with(['r', 'R']) && is_sensitive(file)))
+            || words.iter().any(|word| {
+                let place = |c: char| c.is_ascii_digit() || matches!(c, '$' | ',');
+                word.trim_start_matches(place).strip_prefix(['r', 'R']).is_some_and(is_sensitive)
+            })
+    };
+    match simple.name() {
+        "sed" => texts().any(behind_r),
+        name => INTERPRETERS.contains(&name) && texts().any(quoted),
+    }
 }
 
 /// Whether `simple` shows what is in files, and not only which there are.
@@ -109,6 +135,10 @@ fn names_one(word: &Word, simple: &Simple) -> bool {
     });
     let after = |mark: char| text.rsplit_once(mark).map(|(_, value)| value);
     let names = [Some(text), glued, after('='), after(':'), after('@')];
+    let told = word.may.iter().filter(|text| marks(text).next().is_none());
+    if told.map(|text| as_word(text)).any(|word| names_one(&word, simple)) {
+        return true;
+    }
     names.into_iter().flatten().filter(|name| !name.is_empty()).any(|name| {
         let path = match simple.dir.as_deref() {
             Some(dir) if !name.starts_with('/') => format!("{dir}/{name}"),

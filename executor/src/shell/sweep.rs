@@ -24,6 +24,8 @@ pub(super) struct Sweep {
     pub any_case: bool,
     /// Ripgrep's types of files that are taken, and those that are not (`!rust`).
     pub types: Vec<String>,
+    /// What a path below the start must look like, `*` for any text; `None` for anything.
+    pub fits: Option<String>,
 }
 
 impl Sweep {
@@ -39,6 +41,7 @@ impl Sweep {
             globs: Vec::new(),
             any_case: false,
             types: Vec::new(),
+            fits: None,
         }
     }
 

@@ -12,6 +12,7 @@ use ignore::{DirEntry, WalkBuilder};
 use tandem_planner::secrets::{ENTRIES, linked_secret, of_packages, secret_name};
 use tandem_shared::sensitive::is_sensitive;
 
+use super::allow::wild;
 use super::place::Place;
 use super::reader::Sees;
 use super::script::Script;
@@ -121,6 +122,13 @@ impl<'a> Sight<'a> {
             }
             let Ok(entry) = entry else { continue };
             let Some(secret) = secret_at(&entry, self.place.root, sweep.follows) else { continue };
+            let fits = |pattern: &String| {
+                let path = entry.path().strip_prefix(start).unwrap_or(entry.path()).to_string_lossy();
+                wild(pattern, &path) || wild(pattern, &format!("/{path}"))
+            };
+            if !sweep.fits.as_ref().is_none_or(fits) {
+                continue;
+            }
             if sweep.sees == Sees::Tracked && !is_tracked(entry.path()) {
                 continue;
             }

@@ -1,6 +1,7 @@
 //! One row for each danger rule, and the shared cases of command policy.
 
 mod composed;
+mod handed;
 mod hidden;
 mod ordinary;
 mod risky;

@@ -2,6 +2,8 @@
 //! Worked out from the text alone; [`super::swept`] then looks what lies there.
 
 use super::find;
+use super::handed::handed;
+use super::meaning::{as_word, marks};
 use super::options::{Told, tell};
 use super::reader::{Narrows, Operands, Reader, Sees};
 use super::readers::{LISTERS, READERS};
@@ -19,6 +21,7 @@ pub(super) fn sweeps(script: &Script, at: usize) -> Vec<Sweep> {
     let named = read(simple).chain(fed).filter(|word| word.known && !word.text.starts_with('-'));
     let alone = Sweep { depth: Some(0), ..Sweep::here(simple) };
     let mut found: Vec<Sweep> = named.map(|word| alone.clone().from(word)).collect();
+    found.extend(handed(script, at, &alone));
     let read = by_table(simple, READERS);
     let deep = read.iter().any(|sweep| sweep.depth.is_none()) || simple.name() == "rg";
     found.extend(read);
@@ -31,7 +34,7 @@ pub(super) fn sweeps(script: &Script, at: usize) -> Vec<Sweep> {
 }
 
 /// Programs that start another with what is piped into them as its arguments.
-const FEEDERS: &[&str] = &["xargs", "parallel"];
+pub(super) const FEEDERS: &[&str] = &["xargs", "parallel"];
 
 /// The commands whose output may name the files that the command at `at` reads: those inside its words, those piped into
 /// its `xargs`, and, where a word of it is a variable, all that are piped into it or stand in a substitution before it.
@@ -100,7 +103,14 @@ fn by_table(simple: &Simple, table: &[Reader]) -> Vec<Sweep> {
     if places.peek().is_none() && here && found.is_empty() {
         found.push(narrowed.clone());
     }
-    found.extend(places.map(|word| narrowed.clone().from(word)));
+    // What a variable holds may be known; where it is not, everything may be meant.
+    for word in places {
+        let told = |text: &String| marks(text).next().is_none();
+        match word.may.iter().all(told) && !word.known && !word.may.is_empty() {
+            true => found.extend(word.may.iter().map(|text| narrowed.clone().from(&as_word(text)))),
+            false => found.push(narrowed.clone().from(word)),
+        }
+    }
     found
 }
 

@@ -143,7 +143,7 @@ fn joined(args: &[Word]) -> Word {
     Word {
         text: args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" "),
         known: args.iter().all(|arg| arg.known && !arg.glob),
-        glob: false,
+        ..Word::default()
     }
 }
 
