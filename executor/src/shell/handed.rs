@@ -2,11 +2,10 @@
 //! command, or from the arguments of a function.
 
 use super::meaning::{ANY, GIVEN, PIPED, PRINTED, as_word, marks, meanings};
-use super::readers::LISTERS;
+use super::readers::{FEEDERS, LISTERS};
 use super::script::{Script, Simple, Word};
 use super::secret_files::read;
 use super::sweep::Sweep;
-use super::unnamed::FEEDERS;
 
 /// Programs that print what is in the files they are given, or give it another name.
 const PRINTS: &[&str] = &[

@@ -249,3 +249,6 @@ pub(super) const LISTERS: &[Reader] = &[
         ],
     },
 ];
+
+/// Programs that start another with what is piped into them as its arguments.
+pub(super) const FEEDERS: &[&str] = &["xargs", "parallel"];

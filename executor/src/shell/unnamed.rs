@@ -6,7 +6,7 @@ use super::handed::handed;
 use super::meaning::{as_word, marks};
 use super::options::{Told, tell};
 use super::reader::{Narrows, Operands, Reader, Sees};
-use super::readers::{LISTERS, READERS};
+use super::readers::{FEEDERS, LISTERS, READERS};
 use super::script::{Script, Simple, Word};
 use super::secret_files::{read, shows};
 use super::sweep::Sweep;
@@ -32,9 +32,6 @@ pub(super) fn sweeps(script: &Script, at: usize) -> Vec<Sweep> {
     }));
     found
 }
-
-/// Programs that start another with what is piped into them as its arguments.
-pub(super) const FEEDERS: &[&str] = &["xargs", "parallel"];
 
 /// The commands whose output may name the files that the command at `at` reads: those inside its words, those piped into
 /// its `xargs`, and, where a word of it is a variable, all that are piped into it or stand in a substitution before it.
