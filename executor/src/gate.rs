@@ -71,6 +71,7 @@ pub struct Gate {
     remembered: Remembered,
     ask_over_files: usize,
     looking: Looking,
+    settings: GitSettings,
     masker: Masker,
 }
 
@@ -81,6 +82,15 @@ pub enum Looking {
     NeedsNoLeave,
     /// Nothing would stop a command that was misjudged, so it is asked about like any other.
     NeedsLeave,
+}
+
+/// What keeps the hooks and settings of git as they are while a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitSettings {
+    /// The kernel does, or the person has decided to do without.
+    Held,
+    /// They are compared afterwards and put back, so a command that names them is asked about first.
+    PutBack,
 }
 
 /// Whose calls are judged.
@@ -145,6 +155,7 @@ impl Gate {
             remembered,
             ask_over_files: usize::MAX,
             looking: Looking::NeedsNoLeave,
+            settings: GitSettings::Held,
             masker: Masker::default(),
         }
     }
@@ -160,6 +171,13 @@ impl Gate {
     #[must_use]
     pub fn with_looking(mut self, looking: Looking) -> Gate {
         self.looking = looking;
+        self
+    }
+
+    /// The same gate, where git's settings are kept so.
+    #[must_use]
+    pub fn with_settings(mut self, settings: GitSettings) -> Gate {
+        self.settings = settings;
         self
     }
 
@@ -307,7 +325,7 @@ impl Gate {
 
     fn rule_command(&self, command: &str) -> Ruling {
         let place = Place { root: self.workspace.root() };
-        let shell::Weighed { judgement, named, .. } = shell::weigh(command, &self.all_rules(), place);
+        let shell::Weighed { judgement, named, script, .. } = shell::weigh(command, &self.all_rules(), place);
         if let Judgement::Forbidden(rule) = &judgement {
             return Ruling::Denied(format!(
                 "The danger rule {} forbids it: the command {}. It is refused in every mode and nobody can allow it. \
@@ -343,6 +361,13 @@ impl Gate {
                 if self.is_check(command) =>
             {
                 Ruling::Granted(GrantedBy::Plan)
+            }
+            Judgement::Plain
+                if !strict && self.settings == GitSettings::PutBack && shell::names_git_settings(&script) =>
+            {
+                Ruling::Ask(
+                    "it may change what git runs, and this system cannot keep that from it".to_owned(),
+                )
             }
             Judgement::Unclear(what) if !strict => {
                 Ruling::Ask(format!("the command is not understood in all its parts: {what}"))

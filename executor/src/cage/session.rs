@@ -152,6 +152,12 @@ impl Cage {
         !self.is_on() || self.found().confines()
     }
 
+    /// Whether the kernel keeps commands from changing git's hooks and settings. Who switched the cage off has decided to do
+    /// without.
+    pub fn holds_settings(&self) -> bool {
+        !self.is_on() || self.found().namespaces.is_there()
+    }
+
     /// What a person should know of a cage that is not whole; nothing where it is off by their own word.
     pub fn notice(&self) -> Option<String> {
         if !self.is_on() {

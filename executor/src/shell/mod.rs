@@ -5,6 +5,7 @@ mod asks;
 mod danger;
 mod find;
 mod handed;
+mod git_settings;
 mod judge;
 mod looks;
 mod meaning;
@@ -30,6 +31,7 @@ mod wrap;
 
 pub use allow::{Pattern, PatternError};
 pub use asks::{BEFORE_ASKING, asks};
+pub use git_settings::names_git_settings;
 pub use judge::{Judgement, Part, Rules, Weighed, judge, weigh};
 pub use parse::parse;
 pub use place::Place;
