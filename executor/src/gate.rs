@@ -13,6 +13,7 @@ use tandem_shared::sensitive::is_sensitive;
 use tandem_shared::settings::Approval;
 use tandem_shared::workspace::Workspace;
 
+use crate::cage::Cage;
 use crate::shell::{self, Judgement, Place, Rules};
 use crate::stage::Stage;
 
@@ -77,7 +78,7 @@ pub struct Gate {
 
 /// How far the judgement that a command only looks is relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Looking {
+enum Looking {
     /// It needs no question: the kernel holds such a command to it, or the person has decided to do without.
     NeedsNoLeave,
     /// Nothing would stop a command that was misjudged, so it is asked about like any other.
@@ -86,7 +87,7 @@ pub enum Looking {
 
 /// What keeps the hooks and settings of git as they are while a command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GitSettings {
+enum GitSettings {
     /// The kernel does, or the person has decided to do without.
     Held,
     /// They are compared afterwards and put back, so a command that names them is asked about first.
@@ -167,17 +168,11 @@ impl Gate {
         self
     }
 
-    /// The same gate, which relies so far on the judgement that a command only looks.
+    /// The same gate, for commands that this cage holds.
     #[must_use]
-    pub fn with_looking(mut self, looking: Looking) -> Gate {
-        self.looking = looking;
-        self
-    }
-
-    /// The same gate, where git's settings are kept so.
-    #[must_use]
-    pub fn with_settings(mut self, settings: GitSettings) -> Gate {
-        self.settings = settings;
+    pub fn in_cage(mut self, cage: &Cage) -> Gate {
+        self.looking = if cage.holds_looking() { Looking::NeedsNoLeave } else { Looking::NeedsLeave };
+        self.settings = if cage.holds_settings() { GitSettings::Held } else { GitSettings::PutBack };
         self
     }
 

@@ -43,7 +43,7 @@ pub use cx::{EffectCx, HearOutput, Knowledge, Surroundings, WriteCx};
 pub use descent::Left;
 pub use environment::Environment;
 pub use file::{Found, after_crash};
-pub use gate::{Foretold, Gate, GitSettings, Grant, Looking, Remembered};
+pub use gate::{Foretold, Gate, Grant, Remembered};
 pub use jobs::{Haste, Jobs};
 pub use overseer::PlanOverseer;
 pub use process::{End, Ended, Leftovers, Limits, look};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tandem_executor::shell::{Judgement, Part, Place, Rules, Script, Simple, Weighed, weigh};
-use tandem_executor::{Foretold, Gate, GitSettings, Looking};
+use tandem_executor::{Foretold, Gate};
 use tandem_shared::person::{Effect, Nobody};
 
 use crate::cli::{OutputFormat, Why};
@@ -70,12 +70,8 @@ pub fn run(scene: &Scene, asked: Why) -> Result<Exit, Failure> {
 /// What the gate of a session with these settings would say.
 fn foretold(setup: &Setup, rules: Rules, command: &str) -> Foretold {
     let approval = setup.loaded.config.session.approval;
-    let cage = setup.cage();
-    let looking = if cage.holds_looking() { Looking::NeedsNoLeave } else { Looking::NeedsLeave };
-    let settings = if cage.holds_settings() { GitSettings::Held } else { GitSettings::PutBack };
-    let gate = Gate::new(setup.workspace.clone(), approval, rules, None, Arc::new(Nobody))
-        .with_looking(looking)
-        .with_settings(settings);
+    let gate =
+        Gate::new(setup.workspace.clone(), approval, rules, None, Arc::new(Nobody)).in_cage(&setup.cage());
     gate.foretell(&Effect::Command { command: command.to_owned() })
 }
 

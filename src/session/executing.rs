@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use tandem_executor::shadow::{Shadow, ShadowBounds};
 use tandem_executor::{
-    Coverage, Environment, ExecutorToolbox, Gate, GitSettings, HearOutput, Looking, PlanOverseer,
-    Surroundings, executor_tools,
+    Coverage, Environment, ExecutorToolbox, Gate, HearOutput, PlanOverseer, Surroundings, executor_tools,
 };
 use tandem_shared::agent::{self, End};
 use tandem_shared::event::Event;
@@ -96,13 +95,10 @@ impl Session {
             env,
             cage: self.cage.clone(),
         };
-        let looking = if self.cage.holds_looking() { Looking::NeedsNoLeave } else { Looking::NeedsLeave };
-        let settings = if self.cage.holds_settings() { GitSettings::Held } else { GitSettings::PutBack };
         let gate = gate
             .remembering(self.remembered.clone())
             .asking_over(config.edits.ask_over_files)
-            .with_looking(looking)
-            .with_settings(settings)
+            .in_cage(&self.cage)
             .masking(self.setup.masker.clone());
         let gate = Arc::new(gate);
         let overseer = PlanOverseer::new(gate.clone(), &around);

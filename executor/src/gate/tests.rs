@@ -236,8 +236,8 @@ async fn where_git_settings_are_only_put_back_a_command_that_names_them_is_asked
     let (_folder, workspace) = root();
     let rules = Rules::default();
     for (settings, expect) in [(GitSettings::Held, true), (GitSettings::PutBack, false)] {
-        let gate = Gate::new(workspace.clone(), Approval::Auto, rules.clone(), None, Arc::new(Nobody))
-            .with_settings(settings);
+        let gate = Gate::new(workspace.clone(), Approval::Auto, rules.clone(), None, Arc::new(Nobody));
+        let gate = Gate { settings, ..gate };
         let judged_so = judged(&gate, &command("git config user.name x")).await;
         assert_eq!(judged_so.is_ok(), expect, "{settings:?}: {judged_so:?}");
         assert!(judged(&gate, &command("touch a")).await.is_ok());

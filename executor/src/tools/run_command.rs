@@ -56,10 +56,11 @@ impl WriteTool for RunCommand {
         let shown = settings.output_chars;
         let limits = Limits::new(settings, args.timeout, Leftovers::Keep);
         let root = cx.look().read().workspace.root().to_owned();
-        let looks = shell::judge(&args.command, &Rules::default(), Place { root: &root }) == Judgement::Looks;
+        let weighed = shell::weigh(&args.command, &Rules::default(), Place { root: &root });
+        let looks = weighed.judgement == Judgement::Looks;
         let reach = if looks { Reach::Looks } else { Reach::Acts };
         Stage::Preparation.begins(&format!("{reach:?}, {limits:?}"));
-        let is_server = args.background || shell::starts_server(&shell::parse(&args.command));
+        let is_server = args.background || shell::starts_server(&weighed.script);
         Stage::ServerDetection.begins(if is_server {
             "it goes to the background"
         } else {
